@@ -1,0 +1,34 @@
+// Lays the exact ledger beside the kernel's own and says where they part.
+//
+// Pure. Each finding compares one exact value with one of the kernel's and
+// carries the bound within which the two would agree, derived here:
+//
+//   hidden-hardirq, hidden-softirq (per CPU)
+//     exact: self time of hardirqs and vectors (softirqs); kernel: the irq
+//     (softirq) column of /proc/stat. The column was read before and after each
+//     snapshot, so its true gain lies between the narrowest and the widest
+//     difference of those reads, and it is printed in whole ticks:
+//       bound = 1 tick + the wider side of that bracket.
+//   task-charge (per task that had >= 1 % of the time)
+//     exact: own time; kernel: utime + stime, each kept in whole kernel ticks,
+//     none longer than a USER_HZ tick:
+//       bound = 2 ticks.
+//
+// Verdicts: "agrees" within the bound, "misattributed" outside it, and
+// "not-comparable" where the kernel does not print the value at all.
+#ifndef IRQPROF_RECONCILE_RECONCILE_H_
+#define IRQPROF_RECONCILE_RECONCILE_H_
+
+#include <vector>
+
+#include "user/model/result.h"
+#include "user/model/snapshot.h"
+
+namespace irqprof {
+
+std::vector<Finding> Reconcile(const Profile& profile, const Snapshot& earlier,
+                               const Snapshot& later);
+
+}  // namespace irqprof
+
+#endif  // IRQPROF_RECONCILE_RECONCILE_H_
