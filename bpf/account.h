@@ -18,9 +18,10 @@
  * Clock and higher levels' counters are read as one consistent pair: a softirq
  * program runs with interrupts on, and a hardirq between two reads would move
  * its time twice (account_stamp). An exit whose entry was not seen charges
- * nothing and is counted; when it is the first event of its level the context
- * was already open when recording began, so its time until now is taken out of
- * the levels below, stays in no context, and shows up as unattributed.
+ * nothing and is counted; when it is the first event of its level and no switch
+ * came before, the context was already open when recording began, so its time
+ * until now is taken out of the levels below, stays in no context, and shows up
+ * as unattributed.
  *
  * Some hardened kernels run no BPF at all while certain tasks are current.
  * Such a task is seen to come to a CPU but not to leave it; when another one
@@ -41,8 +42,10 @@
  * (measured: 0.04 % of batches wrong). */
 #define ACCOUNT_EXIT_GAP_NS 6000
 
-/* Bits of preempt_count that say "softirqs are disabled or being served". */
+/* Bits of preempt_count that say "softirqs are disabled or being served", and
+ * the one of them that says "being served". */
 #define ACCOUNT_SOFTIRQ_MASK 0xff00u
+#define ACCOUNT_SOFTIRQ_SERVING 0x100u
 
 struct account_stamp {
 	__u64 now_ns;
@@ -108,6 +111,8 @@ ACCOUNT_INLINE void account_write_end(struct level_account *level)
 /* Recording begins on this CPU; `running.key` and `flags` are set by the caller. */
 ACCOUNT_INLINE void account_begin(struct cpu_account *a, __u64 armed_ns)
 {
+	/* a source never touched has stint 0, so no stint may have it */
+	a->running.stint = 1;
 	a->levels[LEVEL_TASK].start_ns = armed_ns;
 }
 
@@ -126,6 +131,16 @@ ACCOUNT_INLINE struct account_stamp account_open(struct cpu_account *a, enum acc
 	l->above_ns = stamp.above_ns;
 	l->events++;
 	return stamp;
+}
+
+/* The clock can step back a little (it is slewed); that is no time, not a huge one. */
+ACCOUNT_INLINE __u64 account_since(struct cpu_account *a, __u64 now_ns, __u64 start_ns)
+{
+	if (now_ns < start_ns) {
+		account_loss(a, LOSS_clock_backwards);
+		return 0;
+	}
+	return now_ns - start_ns;
 }
 
 ACCOUNT_INLINE __u64 account_net(struct cpu_account *a, __u64 total_ns, __u64 nested_ns)
@@ -150,7 +165,7 @@ ACCOUNT_INLINE struct account_interval account_close(struct cpu_account *a,
 	account_write_begin(l);
 	if (start_ns && l->item == item) {
 		interval.valid = 1;
-	} else if (!l->events) {
+	} else if (!l->events && !a->levels[LEVEL_TASK].events) {
 		a->edge_exits++;
 		start_ns = a->levels[LEVEL_TASK].start_ns;
 		above_ns = 0;
@@ -158,13 +173,14 @@ ACCOUNT_INLINE struct account_interval account_close(struct cpu_account *a,
 		account_loss(a, LOSS_exit_unmatched);
 		return interval;
 	}
-	l->start_ns = 0;
 	l->events++;
 	stamp = account_stamp(a, level);
 	interval.now_ns = stamp.now_ns;
-	interval.total_ns = stamp.now_ns - start_ns;
+	interval.total_ns = account_since(a, stamp.now_ns, start_ns);
 	interval.net_ns = account_net(a, interval.total_ns, stamp.above_ns - above_ns);
 	l->net_ns += interval.net_ns;
+	/* only now: an interrupt until the stamp still landed in this context */
+	l->start_ns = 0;
 	return interval;
 }
 
@@ -203,14 +219,13 @@ ACCOUNT_INLINE void account_fill(struct bucket *bucket, const struct account_int
 	bucket->hist[account_hist_slot(interval->total_ns) & (HIST_SLOTS - 1)]++;
 }
 
-/* Remembers, without a hash, which source took time from the running task. */
-ACCOUNT_INLINE void account_theft(struct cpu_account *a, enum account_level level, __u32 source,
-				  __u64 net_ns)
+/* Remembers, without a hash, what a source took from the running task. Lines
+ * are many, so those that did are listed. */
+ACCOUNT_INLINE void account_theft(struct cpu_account *a, __u32 source, __u64 net_ns)
 {
 	struct running_task *running = &a->running;
 	struct source_time *taken = &a->sources[source];
-	__u32 *used = level == LEVEL_HARDIRQ ? &running->touched_hard : &running->touched_soft;
-	__u32 slot = *used;
+	__u32 listed = running->touched_count;
 
 	if (taken->stint == running->stint) {
 		taken->ns += net_ns;
@@ -218,12 +233,14 @@ ACCOUNT_INLINE void account_theft(struct cpu_account *a, enum account_level leve
 	}
 	taken->stint = running->stint;
 	taken->ns = net_ns;
-	if (slot >= TOUCHED_MAX) {
+	if (source < SOURCE_LINE)
+		return;
+	if (listed >= TOUCHED_MAX) {
 		account_loss(a, LOSS_sources_full);
 		return;
 	}
-	running->touched[level == LEVEL_HARDIRQ][slot & (TOUCHED_MAX - 1)] = source;
-	*used = slot + 1;
+	running->touched_lines[listed & (TOUCHED_MAX - 1)] = source - SOURCE_LINE;
+	running->touched_count = listed + 1;
 }
 
 /* The end of one interrupt: bucket, totals, theft. */
@@ -233,9 +250,10 @@ ACCOUNT_INLINE void account_book(struct cpu_account *a, enum account_level level
 {
 	account_fill(bucket, interval);
 	a->totals.ns[total] += interval->net_ns;
-	a->totals.count[total]++;
+	if (level == LEVEL_SOFTIRQ || !a->levels[LEVEL_SOFTIRQ].start_ns)
+		a->totals.hits[total]++;
 	if (total != TOTAL_SOFTIRQ_OWN)
-		account_theft(a, level, source, interval->net_ns);
+		account_theft(a, source, interval->net_ns);
 }
 
 /* --- device lines and vectors ------------------------------------------- */
@@ -322,7 +340,8 @@ ACCOUNT_INLINE void account_line_exit(struct cpu_account *a, __u32 irq, __u64 ac
  * An interrupt handler ended while `pending` softirqs were raised. With the
  * preempt count at hand it is certain what follows: outside a softirq-disabled
  * region the interrupt's exit runs them; inside a batch that an interrupt exit
- * began, the batch's next turn does.
+ * began, the batch's next turn does. Softirqs that are merely disabled run when
+ * the task enables them, which is its own work.
  */
 ACCOUNT_INLINE void account_irq_exit_counted(struct cpu_account *a, __u32 preempt_count,
 					     __u32 pending)
@@ -330,7 +349,7 @@ ACCOUNT_INLINE void account_irq_exit_counted(struct cpu_account *a, __u32 preemp
 	if (!(preempt_count & ACCOUNT_SOFTIRQ_MASK)) {
 		a->exit_batch = pending;
 		a->exit_batch_open = 0;
-	} else if (a->exit_batch_open) {
+	} else if ((preempt_count & ACCOUNT_SOFTIRQ_SERVING) && a->exit_batch_open) {
 		a->exit_batch |= pending;
 	}
 }
@@ -445,7 +464,7 @@ ACCOUNT_INLINE __u32 account_napi_poll(struct cpu_account *a, __u64 napi, __u32 
 	if (budget && work >= budget)
 		done->budget_exhausted++;
 	if (in_softirq && a->napi_start_ns) {
-		done->self_ns += account_net(a, stamp.now_ns - a->napi_start_ns,
+		done->self_ns += account_net(a, account_since(a, stamp.now_ns, a->napi_start_ns),
 					     stamp.above_ns - a->napi_above_ns);
 		a->napi_start_ns = stamp.now_ns;
 		a->napi_above_ns = stamp.above_ns;
@@ -464,7 +483,7 @@ ACCOUNT_INLINE void account_nmi(struct cpu_account *a, __u64 delta_ns)
 	l->net_ns += delta_ns;
 	l->events++;
 	a->totals.ns[TOTAL_NMI] += delta_ns;
-	a->totals.count[TOTAL_NMI]++;
+	a->totals.hits[TOTAL_NMI]++;
 	account_write_end(l);
 }
 
@@ -483,7 +502,35 @@ ACCOUNT_INLINE void account_stint_totals(const struct cpu_account *a, struct int
 
 	for (i = 0; i < TOTALS; i++) {
 		got->ns[i] = a->totals.ns[i] - a->running.totals_base.ns[i];
-		got->count[i] = a->totals.count[i] - a->running.totals_base.count[i];
+		got->hits[i] = a->totals.hits[i] - a->running.totals_base.hits[i];
+	}
+}
+
+/* The next stint starts where this one was read: an NMI in between is the next
+ * one's, not lost. */
+ACCOUNT_INLINE void account_next_base(struct cpu_account *a, const struct interrupt_totals *got)
+{
+	int i;
+
+	for (i = 0; i < TOTALS; i++) {
+		a->running.totals_base.ns[i] += got->ns[i];
+		a->running.totals_base.hits[i] += got->hits[i];
+	}
+}
+
+/* No context outlives a switch, except a softirq on PREEMPT_RT: what is still
+ * open lost its exit, and if a later exit closed it, it would take time from a
+ * stint that has ended. Interrupts are off and softirqs are not running: nobody
+ * else writes these levels now. */
+ACCOUNT_INLINE void account_drop_open(struct cpu_account *a)
+{
+	if (a->levels[LEVEL_HARDIRQ].start_ns) {
+		account_loss(a, LOSS_exit_lost);
+		a->levels[LEVEL_HARDIRQ].start_ns = 0;
+	}
+	if (a->levels[LEVEL_SOFTIRQ].start_ns) {
+		account_loss(a, LOSS_softirq_switched);
+		a->levels[LEVEL_SOFTIRQ].start_ns = 0;
 	}
 }
 
@@ -499,12 +546,12 @@ ACCOUNT_INLINE int account_switch_out(struct cpu_account *a, __u32 pid, struct a
 
 	account_write_begin(l);
 	stamp = account_stamp(a, LEVEL_TASK);
-	if (a->levels[LEVEL_SOFTIRQ].start_ns)
-		account_loss(a, LOSS_softirq_switched);
+	account_drop_open(a);
 	stint->now_ns = stamp.now_ns;
-	stint->on_cpu_ns = stamp.now_ns - l->start_ns;
+	stint->on_cpu_ns = account_since(a, stamp.now_ns, l->start_ns);
 	net_ns = account_net(a, stint->on_cpu_ns, stamp.above_ns - l->above_ns);
 	account_stint_totals(a, &stint->totals);
+	account_next_base(a, &stint->totals);
 	l->net_ns += net_ns;
 	if (!seen)
 		a->hidden_switches++;
@@ -520,10 +567,8 @@ ACCOUNT_INLINE int account_switch_out(struct cpu_account *a, __u32 pid, struct a
 
 ACCOUNT_INLINE void account_switch_in(struct cpu_account *a)
 {
-	a->running.totals_base = a->totals;
 	a->running.stint++;
-	a->running.touched_hard = 0;
-	a->running.touched_soft = 0;
+	a->running.touched_count = 0;
 	a->exit_batch = 0;
 	a->exit_batch_open = 0;
 	account_write_end(&a->levels[LEVEL_TASK]);
@@ -537,9 +582,54 @@ ACCOUNT_INLINE void account_add_stint(struct task_account *task, const struct ac
 	task->on_cpu_ns += stint->on_cpu_ns;
 	for (i = 0; i < TOTALS; i++) {
 		task->totals.ns[i] += stint->totals.ns[i];
-		task->totals.count[i] += stint->totals.count[i];
+		task->totals.hits[i] += stint->totals.hits[i];
 	}
 	task->flushed_ns = stint->now_ns;
+}
+
+ACCOUNT_INLINE void account_add_line_theft(struct task_account *task,
+					   const struct line_account *line, __u64 ns)
+{
+	int i;
+
+	for (i = 0; i < TASK_LINES; i++) {
+		struct line_theft *theft = &task->line_thefts[i];
+
+		if (!theft->used && i < TASK_LINES - 1) {
+			theft->action = line->action;
+			theft->irq = line->irq;
+			theft->used = 1;
+		}
+		if (i == TASK_LINES - 1 || (theft->action == line->action && theft->irq == line->irq)) {
+			theft->used = 1;
+			theft->ns += ns;
+			return;
+		}
+	}
+}
+
+/* Adds what each source took in the stint that ends, or in a copy of the open one. */
+ACCOUNT_INLINE __u64 account_stolen_by(const struct cpu_account *a, __u32 source)
+{
+	const struct source_time *taken = &a->sources[source];
+
+	return taken->stint == a->running.stint ? taken->ns : 0;
+}
+
+ACCOUNT_INLINE void account_add_thefts(struct task_account *task, const struct cpu_account *a)
+{
+	const struct running_task *running = &a->running;
+	__u32 i;
+
+	for (i = 0; i < VECTORS; i++)
+		task->vector_thefts[i] += account_stolen_by(a, i);
+	for (i = 0; i < SOFTIRQS; i++)
+		task->softirq_thefts[i] += account_stolen_by(a, SOURCE_SOFTIRQ + i);
+	for (i = 0; i < TOUCHED_MAX && i < running->touched_count; i++) {
+		__u32 slot = running->touched_lines[i] & (LINES - 1);
+
+		account_add_line_theft(task, &a->lines[slot], account_stolen_by(a, SOURCE_LINE + slot));
+	}
 }
 
 /* --- the reader ------------------------------------------------------------ */
@@ -554,20 +644,21 @@ ACCOUNT_INLINE void account_extend(struct cpu_account *a, __u64 now_ns)
 	struct level_account *hard = &a->levels[LEVEL_HARDIRQ];
 	struct level_account *soft = &a->levels[LEVEL_SOFTIRQ];
 	struct level_account *task = &a->levels[LEVEL_TASK];
-	__u64 net_ns;
+	__u64 total_ns, net_ns;
 
 	if (hard->start_ns) {
 		int vector = hard->item >= LINES;
 		struct bucket *bucket = vector ? &a->vectors[(hard->item - LINES) % VECTORS] :
 						 &a->lines[hard->item % LINES].bucket;
 
-		net_ns = account_net(a, now_ns - hard->start_ns,
+		total_ns = account_since(a, now_ns, hard->start_ns);
+		net_ns = account_net(a, total_ns,
 				     account_above(a, LEVEL_HARDIRQ) - hard->above_ns);
 		hard->net_ns += net_ns;
 		bucket->self_ns += net_ns;
-		bucket->total_ns += now_ns - hard->start_ns;
+		bucket->total_ns += total_ns;
 		a->totals.ns[vector ? TOTAL_VECTOR : TOTAL_HARDIRQ] += net_ns;
-		account_theft(a, LEVEL_HARDIRQ,
+		account_theft(a,
 			      vector ? (hard->item - LINES) % VECTORS :
 				       SOURCE_LINE + hard->item % LINES,
 			      net_ns);
@@ -575,20 +666,21 @@ ACCOUNT_INLINE void account_extend(struct cpu_account *a, __u64 now_ns)
 	if (soft->start_ns) {
 		struct bucket *bucket = &a->softirqs[soft->item % SOFTIRQS][soft->place & 1];
 
-		net_ns = account_net(a, now_ns - soft->start_ns,
+		total_ns = account_since(a, now_ns, soft->start_ns);
+		net_ns = account_net(a, total_ns,
 				     account_above(a, LEVEL_SOFTIRQ) - soft->above_ns);
 		soft->net_ns += net_ns;
 		bucket->self_ns += net_ns;
-		bucket->total_ns += now_ns - soft->start_ns;
+		bucket->total_ns += total_ns;
 		if (soft->place == PLACE_IRQ_EXIT) {
 			a->totals.ns[TOTAL_SOFTIRQ_STOLEN] += net_ns;
-			account_theft(a, LEVEL_SOFTIRQ, SOURCE_SOFTIRQ + soft->item % SOFTIRQS, net_ns);
+			account_theft(a, SOURCE_SOFTIRQ + soft->item % SOFTIRQS, net_ns);
 		} else {
 			a->totals.ns[TOTAL_SOFTIRQ_OWN] += net_ns;
 		}
 	}
 	if (task->start_ns) {
-		net_ns = account_net(a, now_ns - task->start_ns,
+		net_ns = account_net(a, account_since(a, now_ns, task->start_ns),
 				     account_above(a, LEVEL_TASK) - task->above_ns);
 		task->net_ns += net_ns;
 		if (a->running.flags & RUNNING_IDLE)

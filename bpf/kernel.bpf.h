@@ -104,8 +104,14 @@ static __always_inline __u32 kernel_softirqs_pending(void)
 {
 	if (&__softirq_pending)
 		return *(__u16 *)bpf_this_cpu_ptr(&__softirq_pending);
-	if (&irq_stat && bpf_core_field_exists(((irq_cpustat_t *)0)->__softirq_pending))
-		return ((irq_cpustat_t *)bpf_this_cpu_ptr(&irq_stat))->__softirq_pending;
+	if (&irq_stat && bpf_core_field_exists(((irq_cpustat_t *)0)->__softirq_pending)) {
+		irq_cpustat_t *stat = bpf_this_cpu_ptr(&irq_stat);
+		__u16 pending = 0;
+
+		/* the verifier of 6.1 follows no pointer to a typedef */
+		bpf_core_read(&pending, sizeof(pending), &stat->__softirq_pending);
+		return pending;
+	}
 	if (&pcpu_hot && bpf_core_field_exists(((struct pcpu_hot *)0)->softirq_pending))
 		return ((struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->softirq_pending;
 	return 0;

@@ -40,13 +40,6 @@ struct {
 	__type(value, struct task_account);
 } task_accounts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, THEFTS_MAX);
-	__type(key, struct theft_key);
-	__type(value, __u64);
-} thefts SEC(".maps");
-
 static const struct task_account empty_task;
 
 static __always_inline __u64 comm_start(const struct task_struct *task)
@@ -96,6 +89,9 @@ static __always_inline struct cpu_account *this_account(void)
 
 static __always_inline void irq_ended(struct cpu_account *a)
 {
+	/* inside a softirq: its own end looks at what is pending by then */
+	if (a->levels[LEVEL_SOFTIRQ].start_ns)
+		return;
 #ifdef IRQPROF_PERCPU_SYMBOLS
 	account_irq_exit_counted(a, kernel_preempt_count(), kernel_softirqs_pending());
 #else
@@ -240,40 +236,6 @@ static __always_inline void columns_now(__u64 columns[COLUMNS])
 #endif
 }
 
-static __always_inline void flush_thefts(struct cpu_account *a, enum account_level level,
-					 __u32 used)
-{
-	__u32 i;
-
-	for (i = 0; i < TOUCHED_MAX && i < used; i++) {
-		struct theft_key key = { .task = a->running.key };
-		__u32 source = a->running.touched[level == LEVEL_HARDIRQ][i];
-		__u64 ns, *sum;
-
-		if (source >= SOURCES)
-			break;
-		ns = a->sources[source].ns;
-		if (level == LEVEL_SOFTIRQ) {
-			key.total = TOTAL_SOFTIRQ_STOLEN;
-			key.item = source - SOURCE_SOFTIRQ;
-		} else if (source < SOURCE_SOFTIRQ) {
-			key.total = TOTAL_VECTOR;
-			key.item = source;
-		} else {
-			struct line_account *line = &a->lines[(source - SOURCE_LINE) & (LINES - 1)];
-
-			key.total = TOTAL_HARDIRQ;
-			key.item = line->irq;
-			key.action = line->action;
-		}
-		sum = bpf_map_lookup_elem(&thefts, &key);
-		if (sum)
-			*sum += ns;
-		else if (bpf_map_update_elem(&thefts, &key, &ns, BPF_NOEXIST))
-			account_loss(a, LOSS_thefts_full);
-	}
-}
-
 static __always_inline void flush_task(struct cpu_account *a, struct task_struct *prev,
 				       const struct account_stint *stint, const __u64 *columns)
 {
@@ -304,10 +266,9 @@ static __always_inline void flush_task(struct cpu_account *a, struct task_struct
 	task->charge_last.runtime_ns = prev->se.sum_exec_runtime;
 	for (i = 0; i < COLUMNS; i++)
 		task->columns[i] += columns[i] - running->columns_base[i];
+	account_add_thefts(task, a);
 	ACCOUNT_BARRIER();
 	ACCOUNT_ONCE(task->writes_ended) = task->writes_ended + 1;
-	flush_thefts(a, LEVEL_HARDIRQ, running->touched_hard);
-	flush_thefts(a, LEVEL_SOFTIRQ, running->touched_soft);
 }
 
 SEC("tp_btf/sched_switch")

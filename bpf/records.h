@@ -77,7 +77,7 @@ enum interrupt_total {
 	X(clock_backwards)  /* nested time longer than the time around it */    \
 	X(stamp_unstable)   /* no quiet moment to read clock and counters */    \
 	X(softirq_switched) /* a softirq was scheduled out (PREEMPT_RT) */      \
-	X(lines_full) X(napis_full) X(tasks_full) X(thefts_full) X(sources_full)
+	X(lines_full) X(napis_full) X(tasks_full) X(sources_full)
 
 enum loss_id {
 #define X(name) LOSS_##name,
@@ -96,12 +96,12 @@ enum {
 	NAME_LENGTH = 32,
 	COMM_LENGTH = 16,
 	TASKS_MAX = 16384,
-	THEFTS_MAX = 65536,
+	TASK_LINES = 8,     /* lines told apart per task; the last one is "the rest" */
 	/* Sources of stolen time, numbered per CPU: vectors, softirqs, lines. */
 	SOURCE_SOFTIRQ = 16,
 	SOURCE_LINE = 32,
 	SOURCES = SOURCE_LINE + LINES,
-	/* Different sources one task can meet while it stays on a CPU. */
+	/* Different lines that can hit one task while it stays on a CPU. */
 	TOUCHED_MAX = 32,
 };
 
@@ -151,7 +151,9 @@ struct level_account {
 
 struct interrupt_totals {
 	__u64 ns[TOTALS]; /* self */
-	__u64 count[TOTALS];
+	/* those that landed in no softirq: what such an interrupt costs outside
+	 * every hook is the task's loss, a nested one's is inside the softirq */
+	__u64 hits[TOTALS];
 };
 
 enum running_flag {
@@ -177,14 +179,12 @@ struct task_key {
 struct running_task {
 	struct task_key key;
 	__u32 flags;
-	__u32 touched_hard; /* used slots of touched[LEVEL_HARDIRQ] */
-	__u32 touched_soft;
-	__u32 zero;
+	__u32 touched_count;
 	__u64 stint;        /* rises with every switch */
 	struct interrupt_totals totals_base;
 	struct kernel_charge charge_base;
 	__u64 columns_base[COLUMNS];
-	__u32 touched[2][TOUCHED_MAX]; /* source numbers: by softirqs, by hardirqs */
+	__u32 touched_lines[TOUCHED_MAX]; /* slots of the lines that took time from it */
 };
 
 struct source_time {
@@ -215,6 +215,14 @@ struct cpu_account {
 	struct napi_account napis[NAPIS];
 };
 
+/* What a device line took from one task. */
+struct line_theft {
+	__u64 action;
+	__u32 irq;
+	__u32 used;
+	__u64 ns;
+};
+
 /* One task's sums over all its closed stints on any CPU. */
 struct task_account {
 	__u64 writes_ended; /* == writes_begun: not being written */
@@ -229,15 +237,11 @@ struct task_account {
 	struct kernel_charge charge_first; /* when it was first seen on a CPU */
 	struct kernel_charge charge_last;
 	__u64 columns[COLUMNS];
+	/* by whom its time was stolen; sums to the totals of the same kind */
+	__u64 vector_thefts[VECTORS];
+	__u64 softirq_thefts[SOFTIRQS];
+	struct line_theft line_thefts[TASK_LINES];
 	__u64 writes_begun;
-};
-
-/* Time one source took from one task. */
-struct theft_key {
-	struct task_key task;
-	__u64 action; /* lines only */
-	__u32 total;  /* enum interrupt_total */
-	__u32 item;   /* vector, softirq or irq number */
 };
 
 /* What user space tells the programs before they run. */

@@ -112,11 +112,17 @@ TEST(GapCosts, WithoutAnyPureGapAllThreeAreFitted) {
   EXPECT_TRUE(costs.softirq.fitted);
 }
 
+TEST(GapCosts, HardirqThatAlwaysBringsTheSameSoftirqsCostsWhatAVectorDoes) {
+  const GapCosts costs = MadeUpGaps().Add(50, 1000, 1, 0, 3).Add(50, 400, 0, 1, 0).Costs();
+  EXPECT_DOUBLE_EQ(costs.hardirq.k_ns.value(), 400);
+  EXPECT_NEAR(costs.softirq.k_ns.value(), 200, 1e-6);
+  EXPECT_TRUE(costs.hardirq.fitted);
+}
+
 TEST(GapCosts, ClassesThatOnlyComeTogetherStayUnmeasured) {
-  const GapCosts costs = MadeUpGaps().Add(50, 850, 1, 0, 1).Add(50, 400, 0, 1, 0).Costs();
+  const GapCosts costs = MadeUpGaps().Add(50, 850, 1, 0, 1).Costs();
   EXPECT_FALSE(costs.hardirq.k_ns.has_value());
   EXPECT_FALSE(costs.softirq.k_ns.has_value());
-  EXPECT_TRUE(costs.vector.k_ns.has_value());
 }
 
 TEST(GapCosts, FitIsNeverNegative) {

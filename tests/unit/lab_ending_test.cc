@@ -42,6 +42,16 @@ TEST(Ending, AKernelPanicIsToldInItsOwnWords) {
   EXPECT_THAT(Message(status), StartsWith("the guest's kernel panicked: No working init found."));
 }
 
+TEST(Ending, ThePanicsRegistersDoNotHideTheProgramsLastWords) {
+  std::string console =
+      "terminate called without an active exception\r\n"
+      "[ 1.5] Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000006\r\n";
+  for (int i = 0; i < 50; ++i) absl::StrAppend(&console, "[ 1.6] RAX: ", i, "\r\n");
+  const std::string message = Message(ExplainEnding(kExitedFine, console));
+  EXPECT_THAT(message, HasSubstr("terminate called without an active exception"));
+  EXPECT_THAT(message, Not(HasSubstr("RAX")));
+}
+
 TEST(Ending, OutOfMemoryOutranksThePanicItCauses) {
   const absl::Status status = ExplainEnding(
       kExitedFine,

@@ -24,19 +24,19 @@ namespace {
 
 constexpr char kBtfPath[] = "/sys/kernel/btf/vmlinux";
 
-// libbpf's last words, for the one sentence a user gets; verifier logs can be
-// megabytes, so only a line is kept.
-std::string& LastWarning() {
+// What libbpf complained of first, for the one sentence a user gets; what follows
+// are its consequences, and can be megabytes of verifier log.
+std::string& FirstWarning() {
   static std::string warning;
   return warning;
 }
 
 int KeepWarning(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level != LIBBPF_WARN) return 0;
-  char line[300];
+  if (level != LIBBPF_WARN || !FirstWarning().empty()) return 0;
+  char line[256];
   vsnprintf(line, sizeof(line), format, arguments);
   if (char* end = strchr(line, '\n')) *end = '\0';
-  if (strstr(line, "PROG LOAD LOG") == nullptr) LastWarning() = line;
+  FirstWarning() = line;
   return 0;
 }
 
@@ -47,7 +47,7 @@ absl::Status Refused(const std::string& step, int error) {
         "): run as root, or give the program CAP_BPF and CAP_PERFMON"));
   return absl::UnavailableError(
       absl::StrCat(step, " failed: ", strerror(error),
-                   LastWarning().empty() ? "" : absl::StrCat(" (", LastWarning(), ")")));
+                   FirstWarning().empty() ? "" : absl::StrCat(" (", FirstWarning(), ")")));
 }
 
 struct CloseObject {
@@ -160,7 +160,6 @@ struct BpfLedger::Impl {
   Mapping accounts;
   size_t account_stride = 0;
   int tasks_fd = -1;
-  int thefts_fd = -1;
 };
 
 BpfLedger::BpfLedger() : impl_(std::make_unique<Impl>()) {}
@@ -206,6 +205,7 @@ absl::StatusOr<std::unique_ptr<BpfLedger>> BpfLedger::Attach(int possible_cpus) 
     auto object = LoadObject(bytes, size, kernel.get(), possible_cpus, &ledger->absent_hooks_);
     if (object.ok()) impl.object = std::move(*object);
     ledger->has_percpu_symbols_ = object.ok();
+    ledger->symbols_refusal_ = object.ok() ? "" : std::string(object.status().message());
   }
   if (impl.object == nullptr) {
     const void* bytes = ledger__elf_bytes(&size);
@@ -221,7 +221,6 @@ absl::StatusOr<std::unique_ptr<BpfLedger>> BpfLedger::Attach(int possible_cpus) 
   mapped.Update(impl.globals.OpenGlobals(impl.object.get()));
   if (!mapped.ok()) return mapped;
   impl.tasks_fd = bpf_object__find_map_fd_by_name(impl.object.get(), "task_accounts");
-  impl.thefts_fd = bpf_object__find_map_fd_by_name(impl.object.get(), "thefts");
 
   // Exits first: an entry whose exit is not attached yet would stay open.
   for (bool exits : {true, false}) {
@@ -252,30 +251,24 @@ const volatile cpu_account* BpfLedger::Account(int cpu) const {
 std::vector<TaskSnapshot> BpfLedger::ReadTasks(uint64_t* torn) const {
   std::vector<TaskSnapshot> tasks;
   ForEachKey<task_key>(impl_->tasks_fd, [&](const task_key& key) {
-    TaskSnapshot first{key, {}}, second{key, {}};
-    // Written with interrupts off on another CPU: a copy is good when no write
-    // was under way and a second copy is the same.
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      if (bpf_map_lookup_elem(impl_->tasks_fd, &key, &first.account) != 0) return;
-      if (bpf_map_lookup_elem(impl_->tasks_fd, &key, &second.account) != 0) return;
-      if (first.account.writes_begun == first.account.writes_ended &&
-          memcmp(&first.account, &second.account, sizeof(first.account)) == 0) {
-        tasks.push_back(first);
-        return;
-      }
-    }
-    ++*torn;
+    if (auto task = ReadTask(key, torn)) tasks.push_back(*task);
   });
   return tasks;
 }
 
-std::vector<TheftSnapshot> BpfLedger::ReadThefts() const {
-  std::vector<TheftSnapshot> thefts;
-  ForEachKey<theft_key>(impl_->thefts_fd, [&](const theft_key& key) {
-    TheftSnapshot theft{key, 0};
-    if (bpf_map_lookup_elem(impl_->thefts_fd, &key, &theft.ns) == 0) thefts.push_back(theft);
-  });
-  return thefts;
+std::optional<TaskSnapshot> BpfLedger::ReadTask(const task_key& key, uint64_t* torn) const {
+  TaskSnapshot first{key, {}}, second{key, {}};
+  // Written with interrupts off on another CPU: a copy is good when no write
+  // was under way and a second copy is the same.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (bpf_map_lookup_elem(impl_->tasks_fd, &key, &first.account) != 0) return std::nullopt;
+    if (bpf_map_lookup_elem(impl_->tasks_fd, &key, &second.account) != 0) return std::nullopt;
+    if (first.account.writes_begun == first.account.writes_ended &&
+        memcmp(&first.account, &second.account, sizeof(first.account)) == 0)
+      return first;
+  }
+  ++*torn;
+  return std::nullopt;
 }
 
 uint64_t BpfLedger::RecursionMisses() const {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,10 @@ class BpfLedger {
   // The live record of a CPU, written by the kernel side while it is read.
   const volatile cpu_account* Account(int cpu) const;
 
-  // Closed stints of every task seen; entries that would not hold still are
-  // counted in `torn` and left out.
+  // Closed stints of every task seen, or of one; entries that would not hold
+  // still are counted in `torn` and left out.
   std::vector<TaskSnapshot> ReadTasks(uint64_t* torn) const;
-  std::vector<TheftSnapshot> ReadThefts() const;
+  std::optional<TaskSnapshot> ReadTask(const task_key& key, uint64_t* torn) const;
 
   // Program runs the kernel skipped; any taints.
   uint64_t RecursionMisses() const;
@@ -50,6 +51,7 @@ class BpfLedger {
 
   // True where the preempt count and the kernel's columns can be read.
   bool has_percpu_symbols() const { return has_percpu_symbols_; }
+  const std::string& symbols_refusal() const { return symbols_refusal_; }
 
  private:
   struct Impl;
@@ -58,6 +60,7 @@ class BpfLedger {
   std::unique_ptr<Impl> impl_;
   std::vector<std::string> absent_hooks_;
   bool has_percpu_symbols_ = false;
+  std::string symbols_refusal_ = "the kernel's BTF does not name them";
 };
 
 // A known hardirq load on one CPU: `spin_ns` of work every `period_ns`, inside

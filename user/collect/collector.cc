@@ -75,33 +75,6 @@ bool SameTask(const task_key& a, const task_key& b) {
   return a.pid == b.pid && a.start_time == b.start_time;
 }
 
-void AddOpenThefts(const cpu_account& account, Snapshot& snapshot) {
-  const running_task& running = account.running;
-  auto add = [&](uint32_t source) {
-    theft_key key{};
-    key.task = running.key;
-    if (source < SOURCE_SOFTIRQ) {
-      key.total = TOTAL_VECTOR;
-      key.item = source;
-    } else if (source < SOURCE_LINE) {
-      key.total = TOTAL_SOFTIRQ_STOLEN;
-      key.item = source - SOURCE_SOFTIRQ;
-    } else {
-      key.total = TOTAL_HARDIRQ;
-      key.item = account.lines[source - SOURCE_LINE].irq;
-      key.action = account.lines[source - SOURCE_LINE].action;
-    }
-    for (TheftSnapshot& theft : snapshot.thefts)
-      if (memcmp(&theft.key, &key, sizeof(key)) == 0) {
-        theft.ns += account.sources[source].ns;
-        return;
-      }
-    snapshot.thefts.push_back({key, account.sources[source].ns});
-  };
-  for (uint32_t source = 0; source < SOURCES; ++source)
-    if (running.stint != 0 && account.sources[source].stint == running.stint) add(source);
-}
-
 // The stint that is still open belongs to its task too, unless the task left
 // the CPU between the two reads and its sums already hold it.
 void AddOpenStint(const CpuSnapshot& cpu, Snapshot& snapshot) {
@@ -127,7 +100,7 @@ void AddOpenStint(const CpuSnapshot& cpu, Snapshot& snapshot) {
   stint.on_cpu_ns = cpu.at_ns - level.start_ns;
   account_stint_totals(&account, &stint.totals);
   account_add_stint(&found->account, &stint);
-  AddOpenThefts(account, snapshot);
+  account_add_thefts(&found->account, &account);
 }
 
 // Being scheduled on a CPU is an event there.
@@ -158,22 +131,35 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start() {
   return std::unique_ptr<Collector>(new Collector(std::move(*ledger), std::move(online)));
 }
 
+Snapshot Collector::TakeSelf(int cpu) const {
+  for (;;) {
+    Snapshot snapshot;
+    snapshot.cpus.push_back(ReadCpu(*ledger_, cpu, &snapshot.torn_reads));
+    const running_task& running = snapshot.cpus.front().account->running;
+    if (auto task = ledger_->ReadTask(running.key, &snapshot.torn_reads))
+      snapshot.tasks.push_back(*task);
+    // switched out in between: the two are not of one moment
+    if (ledger_->Account(cpu)->running.stint != running.stint) continue;
+    AddOpenStint(snapshot.cpus.front(), snapshot);
+    return snapshot;
+  }
+}
+
 absl::StatusOr<Snapshot> Collector::Take(const std::vector<int>& pids) const {
-  Snapshot snapshot;
   auto before = ReadKernel(pids);
   if (!before.ok()) return before.status();
-  snapshot.kernel_before = std::move(*before);
+  Snapshot snapshot;
   for (int cpu : online_) snapshot.cpus.push_back(ReadCpu(*ledger_, cpu, &snapshot.torn_reads));
   auto after = ReadKernel(pids);
   if (!after.ok()) return after.status();
+  snapshot.kernel_before = std::move(*before);
   snapshot.kernel_after = std::move(*after);
   snapshot.tasks = ledger_->ReadTasks(&snapshot.torn_reads);
-  snapshot.thefts = ledger_->ReadThefts();
   for (const CpuSnapshot& cpu : snapshot.cpus) AddOpenStint(cpu, snapshot);
-  snapshot.cgroup_paths = ReadCgroupPaths();
-  snapshot.nics = ReadNics();
   snapshot.recursion_misses = ledger_->RecursionMisses();
   snapshot.columns_readable = ledger_->has_percpu_symbols();
+  snapshot.cgroup_paths = ReadCgroupPaths();
+  snapshot.nics = ReadNics();
   return snapshot;
 }
 

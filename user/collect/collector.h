@@ -25,6 +25,10 @@ class Collector {
   // that its running task is known even where nothing happens for seconds.
   static absl::StatusOr<std::unique_ptr<Collector>> Start();
 
+  // The caller's CPU and the caller itself, quickly and of one moment: nothing
+  // of the kernel's, no names. For a thread that is pinned to `cpu`.
+  Snapshot TakeSelf(int cpu) const;
+
   // `pids`: tasks whose /proc files are read too.
   absl::StatusOr<Snapshot> Take(const std::vector<int>& pids = {}) const;
 

@@ -71,31 +71,37 @@ absl::Status WithConsole(absl::StatusCode code, const std::string& sentence,
                                                  : absl::StrCat("; its console ends:", lines)));
 }
 
-absl::Status ExplainEnding(int wait_status, const std::string& console) {
+absl::Status ExplainEnding(int wait_status, const std::string& all_console) {
   constexpr char kPanic[] = "Kernel panic - not syncing: ";
+  const size_t at = all_console.find(kPanic);
+  const bool panicked = at != std::string::npos;
+  const std::string panic = panicked ? LineFrom(all_console, at + strlen(kPanic)) : "";
+  // After the panic's line come registers and a trace. What the program or the
+  // kernel said before it is what explains it.
+  const std::string console =
+      panicked ? all_console.substr(0, at + strlen(kPanic) + panic.size()) : all_console;
+  const auto explain = [&console](absl::StatusCode code, const std::string& sentence) {
+    return WithConsole(code, sentence, console);
+  };
   if (Has(console, "Out of memory") || Has(console, "System is deadlocked on memory") ||
       Has(console, "Initramfs unpacking failed: write error")) {
-    return WithConsole(absl::StatusCode::kResourceExhausted,
-                       "the guest ran out of memory; give it more memory_mib", console);
+    return explain(absl::StatusCode::kResourceExhausted,
+                   "the guest ran out of memory; give it more memory_mib");
   }
-  if (const size_t at = console.find(kPanic); at != std::string::npos) {
-    const std::string panic = LineFrom(console, at + strlen(kPanic));
-    if (Has(panic, "Attempted to kill init")) {
-      return WithConsole(
-          absl::StatusCode::kInternal,
-          absl::StrCat("the program in the guest ", EndOfInit(panic), " without a result"),
-          console);
-    }
-    return WithConsole(absl::StatusCode::kAborted,
-                       absl::StrCat("the guest's kernel panicked: ", ShownLine(panic)), console);
+  if (Has(panic, "Attempted to kill init")) {
+    return explain(
+        absl::StatusCode::kInternal,
+        absl::StrCat("the program in the guest ", EndOfInit(panic), " without a result"));
+  }
+  if (panicked) {
+    return explain(absl::StatusCode::kAborted,
+                   absl::StrCat("the guest's kernel panicked: ", ShownLine(panic)));
   }
   if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) {
-    return WithConsole(absl::StatusCode::kUnavailable,
-                       absl::StrCat("QEMU ", EndOfProcess(wait_status), " without a result"),
-                       console);
+    return explain(absl::StatusCode::kUnavailable,
+                   absl::StrCat("QEMU ", EndOfProcess(wait_status), " without a result"));
   }
-  return WithConsole(absl::StatusCode::kInternal, "the guest switched itself off without a result",
-                     console);
+  return explain(absl::StatusCode::kInternal, "the guest switched itself off without a result");
 }
 
 }  // namespace irqprof::lab

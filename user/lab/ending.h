@@ -2,7 +2,8 @@
 //
 // Pure: from QEMU's exit status and the last of what was on the guest's console
 // (which QEMU's own messages share) to one sentence and the console's last
-// lines. The console is the guest's, so what is shown of it is made printable.
+// lines, up to the panic if there was one. The console is the guest's, so what
+// is shown of it is made printable.
 #ifndef IRQPROF_LAB_ENDING_H_
 #define IRQPROF_LAB_ENDING_H_
 
@@ -25,7 +26,7 @@ class ConsoleTail {
 };
 
 // QEMU ended by itself; `wait_status` is waitpid(2)'s.
-absl::Status ExplainEnding(int wait_status, const std::string& console);
+absl::Status ExplainEnding(int wait_status, const std::string& all_console);
 
 // `sentence` with the last lines of the console below it.
 absl::Status WithConsole(absl::StatusCode code, const std::string& sentence,

@@ -33,8 +33,8 @@ class Lab {
   // Called from within RunGuests(), on its thread; `index` is the guest's in
   // the specs. Any of them may be empty.
   struct Watcher {
-    std::function<void(int index, const std::string& text)> on_progress;
-    std::function<void(int index, absl::StatusOr<std::string> output)> on_done;
+    std::function<void(int index, const std::string& text)> on_progress = nullptr;
+    std::function<void(int index, absl::StatusOr<std::string> output)> on_done = nullptr;
     // Set it (from a signal handler, say) and RunGuests() stops all at once.
     const std::atomic<bool>* stop = nullptr;
   };

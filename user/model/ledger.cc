@@ -76,8 +76,9 @@ void AppendContexts(const CpuSnapshot& earlier, const CpuSnapshot& later,
     std::string name = i == LINES - 1 ? "(other lines)"
                                       : FixedString(b.lines[i].name, sizeof(b.lines[i].name));
     ContextRow row = MakeContext(later.cpu, "hardirq", name, gained);
-    row.irq = b.lines[i].irq;
-    if (const NicFact* nic = NicOfLine(nics, *row.irq, name)) {
+    if (i != LINES - 1) row.irq = b.lines[i].irq;
+    const NicFact* nic = row.irq ? NicOfLine(nics, *row.irq, name) : nullptr;
+    if (nic != nullptr) {
       row.netdev = nic->netdev;
       row.driver = nic->driver;
     }
@@ -141,7 +142,7 @@ TaskRow SubtractTask(const task_account& a, const task_account& b, const task_ke
     return static_cast<int64_t>(b.totals.ns[total] - a.totals.ns[total]);
   };
   auto count = [&](interrupt_total total) {
-    return static_cast<int64_t>(b.totals.count[total] - a.totals.count[total]);
+    return static_cast<int64_t>(b.totals.hits[total] - a.totals.hits[total]);
   };
   TaskRow row;
   row.pid = key.pid;
@@ -169,58 +170,49 @@ TaskRow SubtractTask(const task_account& a, const task_account& b, const task_ke
   return row;
 }
 
-std::map<TaskId, std::vector<TheftRow>> SubtractThefts(const Snapshot& earlier,
-                                                       const Snapshot& later) {
-  using TheftId = std::tuple<uint64_t, uint32_t, uint64_t, uint32_t, uint32_t>;
-  auto id = [](const theft_key& key) {
-    return TheftId{key.task.start_time, key.task.pid, key.action, key.total, key.item};
-  };
-  std::map<TheftId, uint64_t> before;
-  for (const TheftSnapshot& theft : earlier.thefts) before[id(theft.key)] = theft.ns;
+using LineNames = std::map<std::pair<uint32_t, uint64_t>, std::string>;
 
-  std::map<std::pair<uint32_t, uint64_t>, std::string> line_names;
-  for (const CpuSnapshot& cpu : later.cpus)
+LineNames NamesOfLines(const Snapshot& snapshot) {
+  LineNames names;
+  for (const CpuSnapshot& cpu : snapshot.cpus)
     for (const line_account& line : cpu.account->lines)
-      if (line.used)
-        line_names[{line.irq, line.action}] = FixedString(line.name, sizeof(line.name));
+      if (line.used && line.action != 0)
+        names[{line.irq, line.action}] = FixedString(line.name, sizeof(line.name));
+  return names;
+}
 
-  std::map<TaskId, std::vector<TheftRow>> rows;
-  for (const TheftSnapshot& theft : later.thefts) {
-    const theft_key& key = theft.key;
-    int64_t ns = theft.ns - before[id(key)];
-    if (ns == 0) continue;
-    TheftRow row;
-    row.ns = ns;
-    if (key.total == TOTAL_HARDIRQ) {
-      row.kind = "hardirq";
-      row.name = key.action ? line_names[{key.item, key.action}] : "(other lines)";
-    } else if (key.total == TOTAL_VECTOR) {
-      row.kind = "vector";
-      row.name = kVectorNames[key.item % VECTORS];
-    } else {
-      row.kind = "softirq";
-      row.name = kSoftirqNames[key.item % SOFTIRQS];
-    }
-    rows[IdOf(key.task)].push_back(std::move(row));
+std::vector<TheftRow> SubtractThefts(const task_account& a, const task_account& b,
+                                     const LineNames& names) {
+  std::vector<TheftRow> rows;
+  auto append = [&](const char* kind, const std::string& name, uint64_t before, uint64_t after) {
+    if (after != before) rows.push_back({kind, name, static_cast<int64_t>(after - before)});
+  };
+  for (int i = 0; i < VECTORS; ++i)
+    append("vector", kVectorNames[i], a.vector_thefts[i], b.vector_thefts[i]);
+  for (int i = 0; i < SOFTIRQS; ++i)
+    append("softirq", kSoftirqNames[i], a.softirq_thefts[i], b.softirq_thefts[i]);
+  for (int i = 0; i < TASK_LINES; ++i) {
+    const line_theft& line = b.line_thefts[i];
+    auto name = names.find({line.irq, line.action});
+    bool rest = i == TASK_LINES - 1 || name == names.end();
+    append("hardirq", rest ? "(other lines)" : name->second, a.line_thefts[i].ns, line.ns);
   }
-  for (auto& [task, list] : rows)
-    std::sort(list.begin(), list.end(),
-              [](const TheftRow& x, const TheftRow& y) { return x.ns > y.ns; });
+  std::sort(rows.begin(), rows.end(),
+            [](const TheftRow& x, const TheftRow& y) { return x.ns > y.ns; });
   return rows;
 }
 
 void AppendTasks(const Snapshot& earlier, const Snapshot& later, std::vector<TaskRow>& rows) {
   std::map<TaskId, const task_account*> before;
   for (const TaskSnapshot& task : earlier.tasks) before[IdOf(task.key)] = &task.account;
-  auto thefts = SubtractThefts(earlier, later);
+  const LineNames line_names = NamesOfLines(later);
   static const task_account kNone{};
   for (const TaskSnapshot& task : later.tasks) {
     auto found = before.find(IdOf(task.key));
     const task_account& base = found != before.end() ? *found->second : kNone;
     if (task.account.on_cpu_ns == base.on_cpu_ns) continue;
     TaskRow row = SubtractTask(base, task.account, task.key, later);
-    if (auto stolen = thefts.find(IdOf(task.key)); stolen != thefts.end())
-      row.stolen_by = std::move(stolen->second);
+    row.stolen_by = SubtractThefts(base, task.account, line_names);
     rows.push_back(std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [](const TaskRow& x, const TaskRow& y) {

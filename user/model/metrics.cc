@@ -23,7 +23,7 @@ const std::vector<MetricInfo>& KnownMetrics() {
       {"napi_share", "", kLower, "NAPI share", "self time polling the arm's NIC"},
       {"kernel_interrupt_share", "", kNeither, "kernel's share",
        "what the kernel's irq and softirq columns show"},
-      {"hidden_share", "", kLower, "hidden", "interrupt time that no interrupt column shows"},
+      {"hidden_share", "", kLower, "hidden", "interrupt time that its kernel column does not show, column by column"},
       {"hardirq_us_per_mib", "us/MiB", kLower, "hardirq cost", "hardirq self time per MiB moved"},
       {"softirq_us_per_mib", "us/MiB", kLower, "softirq cost", "softirq self time per MiB moved"},
       {"nic_us_per_mib", "us/MiB", kLower, "NIC cost",

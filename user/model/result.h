@@ -95,8 +95,8 @@ struct TaskRow {
     int64_t Sum() const { return hardirq_ns + vector_ns + softirq_ns + nmi_ns; }
   } stolen;
   int64_t own_softirq_ns = 0;
-  // How many interrupts of each kind hit this task: what a calibrated
-  // unobserved cost per interrupt is multiplied with.
+  // How many interrupts of each kind hit this task itself and not a softirq on
+  // top of it: what a calibrated unobserved cost per interrupt is multiplied with.
   struct Hits {
     int64_t hardirq = 0;
     int64_t vector = 0;
@@ -182,11 +182,14 @@ struct Profile {
 
 using Metrics = std::map<std::string, double>;
 
-// Where the interrupt time that no kernel column shows went, as shares of the
-// measured CPU's elapsed time. Sums: hidden = to_competitor_user +
-// to_competitor_sys + to_stream + to_idle + elsewhere.
+// Where the interrupt time that its kernel column does not show went, as shares
+// of the measured CPU's elapsed time. Sums: hidden = to_other_column +
+// to_competitor_user + to_competitor_sys + to_stream + to_idle + elsewhere.
 struct HiddenSplit {
+  // hardirq, vector and NMI time beyond the irq column, and softirq time beyond
+  // the softirq column; each at least 0
   double hidden = 0;
+  double to_other_column = 0;  // shown by the other of the two: hardirqs as softirq
   double to_competitor_user = 0;
   double to_competitor_sys = 0;
   double to_stream = 0;

@@ -167,6 +167,7 @@ void Fields(auto& io, Is<Profile> auto& profile) {
 
 void Fields(auto& io, Is<HiddenSplit> auto& split) {
   io.Required("hidden", split.hidden);
+  io.Required("to_other_column", split.to_other_column);
   io.Required("to_competitor_user", split.to_competitor_user);
   io.Required("to_competitor_sys", split.to_competitor_sys);
   io.Required("to_stream", split.to_stream);

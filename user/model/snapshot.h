@@ -58,11 +58,6 @@ struct TaskSnapshot {
   task_account account{};
 };
 
-struct TheftSnapshot {
-  theft_key key{};
-  uint64_t ns = 0;
-};
-
 struct NicFact {
   std::string netdev;
   std::string driver;      // empty for devices without hardware
@@ -73,7 +68,6 @@ struct NicFact {
 struct Snapshot {
   std::vector<CpuSnapshot> cpus;
   std::vector<TaskSnapshot> tasks;
-  std::vector<TheftSnapshot> thefts;
   KernelReading kernel_before;  // the bracket: read before and after the rest
   KernelReading kernel_after;
   std::map<uint64_t, std::string> cgroup_paths;

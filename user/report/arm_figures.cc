@@ -84,6 +84,7 @@ std::optional<HiddenSplit> ArmHiddenSplit(const Arm& arm) {
                                [](const Run& run) { return run.hidden_split.has_value(); });
   if (!any) return std::nullopt;
   return HiddenSplit{median(&HiddenSplit::hidden),
+                     median(&HiddenSplit::to_other_column),
                      median(&HiddenSplit::to_competitor_user),
                      median(&HiddenSplit::to_competitor_sys),
                      median(&HiddenSplit::to_stream),

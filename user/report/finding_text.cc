@@ -24,6 +24,7 @@ std::string SplitText(const HiddenSplit& split) {
     if (share > 0) gave.push_back(absl::StrCat(Percent(share), " % ", charged));
     if (share < 0) took.push_back(absl::StrCat(Percent(-share), " % taken from ", from));
   };
+  add(split.to_other_column, "shown in the other interrupt column", "it");
   const double competitor = split.to_competitor_user + split.to_competitor_sys;
   add(competitor,
       absl::StrCat("charged to the competitor (", Percent(split.to_competitor_user), " user, ",
@@ -41,9 +42,7 @@ std::string SplitText(const HiddenSplit& split) {
 }
 
 std::string HiddenText(double hidden) {
-  if (!Shown(hidden)) return "nothing hidden";
-  if (hidden > 0) return absl::StrCat(Percent(hidden), " % hidden");
-  return absl::StrCat("over-counted by ", Percent(-hidden), " %");
+  return Shown(hidden) ? absl::StrCat(Percent(hidden), " % hidden") : "nothing hidden";
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ std::string FindingText(const Arm& arm, bool tainted) {
   absl::StrAppend(&text, ", the kernel's columns show ", Percent(kernel.median), " %; ");
   const std::optional<HiddenSplit> split = ArmHiddenSplit(arm);
   if (!split)
-    return absl::StrCat(text, HiddenText(exact.median - kernel.median),
+    return absl::StrCat(text, HiddenText(ArmInterval(arm, "hidden_share").median),
                         "; where it went is not known: this kernel lets no program read whom its "
                         "columns charged");
   const std::string parts = SplitText(*split);

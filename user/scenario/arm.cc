@@ -20,9 +20,12 @@
 namespace irqprof {
 namespace {
 
-// Long enough for thousands of interrupts of a busy NIC; the timer's few
-// hundred a second are the scarcest class.
-constexpr int64_t kGapLoopNs = 300'000'000;
+// Long enough for thousands of interrupts of a busy NIC.
+constexpr int64_t kGapLoopNs = 250'000'000;
+// Timer interrupts that do nothing, so that some come with no softirq behind
+// them: some three hundred.
+constexpr int64_t kVectorLoopNs = 60'000'000;
+constexpr uint64_t kVectorPeriodNs = 200'000;
 
 GapCounters CountersOf(const volatile cpu_account& account) {
   GapCounters counters;
@@ -30,9 +33,9 @@ GapCounters CountersOf(const volatile cpu_account& account) {
     return reinterpret_cast<const volatile uint64_t*>(&field);
   };
   counters.switches = word(account.levels[LEVEL_TASK].events);
-  counters.hardirq_count = word(account.totals.count[TOTAL_HARDIRQ]);
-  counters.vector_count = word(account.totals.count[TOTAL_VECTOR]);
-  counters.softirq_count = word(account.totals.count[TOTAL_SOFTIRQ_STOLEN]);
+  counters.hardirq_count = word(account.totals.hits[TOTAL_HARDIRQ]);
+  counters.vector_count = word(account.totals.hits[TOTAL_VECTOR]);
+  counters.softirq_count = word(account.totals.hits[TOTAL_SOFTIRQ_STOLEN]);
   counters.captured_ns[0] = word(account.levels[LEVEL_NMI].net_ns);
   counters.captured_ns[1] = word(account.levels[LEVEL_HARDIRQ].net_ns);
   counters.captured_ns[2] = word(account.levels[LEVEL_SOFTIRQ].net_ns);
@@ -40,6 +43,18 @@ GapCounters CountersOf(const volatile cpu_account& account) {
   return counters;
 }
 
+// What the ledger says of this task over the time of a loop; the moments between
+// the snapshots and the loop are its own.
+LoopLedger LedgerOfLoop(const Snapshot& begin, const Snapshot& end, const GapRun& run) {
+  const Profile profile = BuildProfile(begin, end, {}, UserTickNs());
+  if (profile.tasks.empty()) return {};
+  const TaskRow& self = profile.tasks.front();
+  return {self.own_ns - (profile.elapsed_ns - run.elapsed_ns), self.switches, self.hits.hardirq,
+          self.hits.vector, self.hits.softirq};
+}
+
+// The gaps of a user-mode loop on `cpu`: beside the stream, and beside timer
+// interrupts at a known rate.
 absl::StatusOr<UnobservedCosts> MeasureUnobserved(const Collector& collector, int cpu,
                                                   const std::atomic<bool>* stop) {
   cpu_set_t before, one;
@@ -49,10 +64,21 @@ absl::StatusOr<UnobservedCosts> MeasureUnobserved(const Collector& collector, in
       sched_setaffinity(0, sizeof(one), &one) != 0)
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot run on CPU ", cpu));
   auto restore = absl::MakeCleanup([&] { sched_setaffinity(0, sizeof(before), &before); });
-  auto gaps = CollectGaps(CountersOf(*collector.ledger().Account(cpu)), kGapLoopNs, stop);
+  const GapCounters counters = CountersOf(*collector.ledger().Account(cpu));
+  Snapshot begin, end;
+  auto gaps = CollectGaps(
+      counters, kGapLoopNs, stop, [&] { begin = collector.TakeSelf(cpu); },
+      [&] { end = collector.TakeSelf(cpu); });
   if (!gaps.ok()) return gaps.status();
+  const GapRun beside_stream = *gaps;
+  auto injector = BpfInjector::Start(cpu, 0, kVectorPeriodNs);
+  if (!injector.ok()) return injector.status();
+  auto vector_gaps = CollectGaps(counters, kVectorLoopNs, stop);
+  if (!vector_gaps.ok()) return vector_gaps.status();
+  gaps->gaps.insert(gaps->gaps.end(), vector_gaps->gaps.begin(), vector_gaps->gaps.end());
   GapCosts costs = CostsOfGaps(*gaps);
-  return UnobservedCosts{costs.hardirq.k_ns, costs.vector.k_ns, costs.softirq.k_ns};
+  return UnobservedCosts{costs.hardirq.k_ns, costs.vector.k_ns, costs.softirq.k_ns,
+                         SwitchCost(beside_stream, costs, LedgerOfLoop(begin, end, beside_stream))};
 }
 
 // The two sides of the measured window.
@@ -125,6 +151,7 @@ absl::StatusOr<ArmOutcome> RunArm(const ArmJob& job, const std::string& netdev,
     auto measured = MeasureUnobserved(*collector, job.cpu, stop);
     if (!measured.ok()) return measured.status();
     costs = *measured;
+    progress(absl::StrCat("DBG k hard ",costs.hardirq_ns.value_or(-1)," vec ",costs.vector_ns.value_or(-1)," soft ",costs.softirq_ns.value_or(-1)," sw ",costs.switch_ns.value_or(-1)," "));
   }
 
   progress("race");

@@ -8,9 +8,21 @@ namespace {
 struct Sums {
   int64_t elapsed_ns = 0;
   SelfTime self;
-  int64_t kernel_interrupt_ns = 0;
+  int64_t kernel_irq_ns = 0;
+  int64_t kernel_softirq_ns = 0;
   int64_t kernel_idle_ns = 0;
   bool kernel_interrupts_known = true;
+
+  int64_t KernelInterruptNs() const { return kernel_irq_ns + kernel_softirq_ns; }
+
+  // Column by column: what one shows too much hides nothing of the other's.
+  int64_t HiddenHardirqNs() const {
+    return std::max<int64_t>(self.hardirq_ns + self.vector_ns + self.nmi_ns - kernel_irq_ns, 0);
+  }
+  int64_t HiddenSoftirqNs() const {
+    return std::max<int64_t>(self.softirq_ns - kernel_softirq_ns, 0);
+  }
+  int64_t HiddenNs() const { return HiddenHardirqNs() + HiddenSoftirqNs(); }
 };
 
 Sums SumCpus(const Profile& profile) {
@@ -25,7 +37,8 @@ Sums SumCpus(const Profile& profile) {
     sums.self.nmi_ns += cpu.self.nmi_ns;
   }
   for (const KernelCpuRow& row : profile.kernel_ledger.cpus) {
-    sums.kernel_interrupt_ns += row.irq_ns.value_or(0) + row.softirq_ns.value_or(0);
+    sums.kernel_irq_ns += row.irq_ns.value_or(0);
+    sums.kernel_softirq_ns += row.softirq_ns.value_or(0);
     sums.kernel_idle_ns += row.idle_ns + row.iowait_ns;
     if (!row.irq_ns || !row.softirq_ns) sums.kernel_interrupts_known = false;
   }
@@ -38,10 +51,12 @@ const TaskRow* FindTask(const Profile& profile, int pid) {
   return nullptr;
 }
 
-std::optional<double> UnobservedNs(const TaskRow::Hits& hits, const UnobservedCosts& costs) {
-  const std::pair<int64_t, std::optional<double>> classes[] = {{hits.hardirq, costs.hardirq_ns},
-                                                               {hits.vector, costs.vector_ns},
-                                                               {hits.softirq, costs.softirq_ns}};
+std::optional<double> UnobservedNs(const TaskRow& task, const UnobservedCosts& costs) {
+  const std::pair<int64_t, std::optional<double>> classes[] = {
+      {task.hits.hardirq, costs.hardirq_ns},
+      {task.hits.vector, costs.vector_ns},
+      {task.hits.softirq, costs.softirq_ns},
+      {task.switches, costs.switch_ns}};
   double sum_ns = 0;
   for (const auto& [count, cost_ns] : classes) {
     if (count == 0) continue;
@@ -73,7 +88,7 @@ void AddLedgerMetrics(const Profile& profile, const RaceTimes& times, const std:
   if (const TaskRow* competitor = FindTask(profile, times.competitor_pid)) {
     metrics["competitor_own_s"] = competitor->own_ns * 1e-9;
     metrics["competitor_stolen_s"] = competitor->stolen.Sum() * 1e-9;
-    if (auto unobserved_ns = UnobservedNs(competitor->hits, costs))
+    if (auto unobserved_ns = UnobservedNs(*competitor, costs))
       metrics["competitor_unobserved_s"] = *unobserved_ns * 1e-9;
   }
   int64_t interrupts = 0, nic_hardirq_ns = 0, napi_ns = 0;
@@ -92,8 +107,8 @@ void AddLedgerMetrics(const Profile& profile, const RaceTimes& times, const std:
   metrics["softirq_share"] = sums.self.softirq_ns / elapsed_ns;
   metrics["napi_share"] = napi_ns / elapsed_ns;
   if (sums.kernel_interrupts_known) {
-    metrics["kernel_interrupt_share"] = sums.kernel_interrupt_ns / elapsed_ns;
-    metrics["hidden_share"] = (sums.self.Interrupts() - sums.kernel_interrupt_ns) / elapsed_ns;
+    metrics["kernel_interrupt_share"] = sums.KernelInterruptNs() / elapsed_ns;
+    metrics["hidden_share"] = sums.HiddenNs() / elapsed_ns;
   }
   metrics["interrupts_per_s"] = interrupts / (profile.elapsed_ns * 1e-9);
   if (times.stream_mib > 0) {
@@ -116,13 +131,14 @@ std::optional<HiddenSplit> SplitHidden(const Profile& profile, const RaceTimes& 
   const int64_t user_ns = std::max<int64_t>(
       competitor->kernel.columns->user_ns - (competitor->own_ns - competitor->own_softirq_ns), 0);
   HiddenSplit split;
-  split.hidden = (sums.self.Interrupts() - sums.kernel_interrupt_ns) / elapsed_ns;
+  split.hidden = sums.HiddenNs() / elapsed_ns;
+  split.to_other_column = (sums.HiddenNs() - sums.self.Interrupts() + sums.KernelInterruptNs()) / elapsed_ns;
   split.to_competitor_user = user_ns / elapsed_ns;
   split.to_competitor_sys = (to_competitor_ns - user_ns) / elapsed_ns;
   split.to_stream = MisplacedNs(*stream) / elapsed_ns;
   split.to_idle = (sums.kernel_idle_ns - sums.self.idle_ns) / elapsed_ns;
   split.elsewhere = split.hidden - split.to_competitor_user - split.to_competitor_sys -
-                    split.to_stream - split.to_idle;
+                    split.to_stream - split.to_idle - split.to_other_column;
   return split;
 }
 

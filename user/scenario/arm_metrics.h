@@ -20,11 +20,12 @@ struct RaceTimes {
   double stream_mib = 0;  // moved in the measured window
 };
 
-// ns per interrupt outside every hook; absent: not measured.
+// ns per interrupt, and per preemption, outside every hook; absent: not measured.
 struct UnobservedCosts {
   std::optional<double> hardirq_ns;
   std::optional<double> vector_ns;
   std::optional<double> softirq_ns;
+  std::optional<double> switch_ns;
 };
 
 // What needs no probes.
@@ -40,8 +41,9 @@ void AddLedgerMetrics(const Profile& profile, const RaceTimes& times, const std:
 //
 //   misplaced = columns.user + columns.system - (own - own softirq)
 //
-// and summed over all tasks and idle that is the hidden time, since both
-// ledgers add up to the same elapsed time. The competitor makes no system call:
+// and summed over all tasks and idle that is the hidden time less what the
+// kernel's other interrupt column shows too much, since both ledgers add up to
+// the same elapsed time. The competitor makes no system call:
 // of what is misplaced to it, the user part is what its user column has beyond
 // its own time. Absent where the columns cannot be read per task.
 std::optional<HiddenSplit> SplitHidden(const Profile& profile, const RaceTimes& times);

@@ -36,7 +36,7 @@ absl::Status Call(const std::function<absl::Status(pid_t)>& callback, pid_t pid)
 }  // namespace
 
 // aligned: where the linker puts the loop must not change its speed
-__attribute__((noipa, aligned(64))) uint64_t SpinWork(uint64_t iterations) {
+__attribute__((noinline, aligned(64))) uint64_t SpinWork(uint64_t iterations) {
   uint64_t state = kSeed;
   for (uint64_t i = 0; i < iterations; ++i) {
     state = state * kMultiplier + kIncrement;

@@ -183,7 +183,16 @@ void FitTheRest(std::vector<Sample> samples, const Costs& known,
     for (int c = 0; c < kClasses; ++c)
       if (known[c]) sample.unobserved_ns -= std::exchange(sample.counts[c], 0) * *known[c];
 
-  const auto fit = NonNegativeFit(samples, unknown);
+  auto fit = NonNegativeFit(samples, unknown);
+  if (!fit && known[kVector] && unknown == std::vector<int>{kHardirq, kSoftirq}) {
+    // never one without the other: see the header
+    costs[kHardirq].k_ns = known[kVector];
+    costs[kHardirq].fitted = true;
+    for (Sample& sample : samples)
+      sample.unobserved_ns -= std::exchange(sample.counts[kHardirq], 0) * *known[kVector];
+    unknown = {kSoftirq};
+    fit = NonNegativeFit(samples, unknown);
+  }
   if (!fit) return;
   for (int c : unknown) {
     costs[c].k_ns = (*fit)[c];
@@ -211,6 +220,24 @@ GapCosts CostsOfGaps(const GapRun& run) {
   result.vector = costs[kVector];
   result.softirq = costs[kSoftirq];
   return result;
+}
+
+std::optional<double> SwitchCost(const GapRun& run, const GapCosts& costs,
+                                 const LoopLedger& ledger) {
+  if (ledger.switches < kMinGapSamples) return std::nullopt;
+  const std::pair<int64_t, const GapCost*> classes[] = {{ledger.hardirqs, &costs.hardirq},
+                                                        {ledger.vectors, &costs.vector},
+                                                        {ledger.softirqs, &costs.softirq}};
+  double interrupts_ns = 0;
+  for (const auto& [hits, cost] : classes) {
+    if (hits == 0) continue;
+    if (!cost->k_ns) return std::nullopt;
+    interrupts_ns += hits * *cost->k_ns;
+  }
+  uint64_t gap_ticks = run.discarded_ticks;
+  for (const Gap& gap : run.gaps) gap_ticks += gap.gap_ticks - run.step_ticks;
+  const double had_ns = run.elapsed_ns - gap_ticks * run.ns_per_tick;
+  return std::max(0.0, (ledger.own_ns - had_ns - interrupts_ns) / ledger.switches);
 }
 
 }  // namespace irqprof

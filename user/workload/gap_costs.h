@@ -11,8 +11,12 @@
 //                    softirqs: (unobserved - that interrupt's k) / n
 //
 // and, where it has too few of those, by non-negative least squares over the
-// gaps it occurs in, the measured classes taken as known. Classes that only
-// ever come together cannot be told apart and stay unmeasured.
+// gaps it occurs in, the measured classes taken as known. Where a device
+// interrupt never comes without the same number of softirqs behind it, the two
+// cannot be told apart: it is then taken to cost what a vector does, whose entry
+// and exit are the same code, and the softirqs get the rest, so that the sum is
+// right for the mix that was measured. Other classes that only ever come
+// together stay unmeasured.
 //
 // k is the trimmed mean (a twentieth cut off at each end). It is multiplied by
 // a count to give a sum, so it must be a mean: a median would lose the dear
@@ -46,6 +50,25 @@ struct GapCosts {
 };
 
 GapCosts CostsOfGaps(const GapRun& run);
+
+// What the exact ledger says of the looping task over the time of the loop.
+struct LoopLedger {
+  int64_t own_ns = 0;
+  int64_t switches = 0;  // times it was switched out
+  int64_t hardirqs = 0;  // that hit it
+  int64_t vectors = 0;
+  int64_t softirqs = 0;
+};
+
+// ns that one preemption costs a task beyond the interrupts: waking the other
+// task after the last hook, the scheduler, the switch's own program. The ledger
+// books it as the loop's own time, but the loop did not get it:
+//
+//   own - (elapsed - gaps) = sum over classes of k * hits + k_switch * switches
+//
+// Absent with fewer than kMinGapSamples switches or a class not measured.
+std::optional<double> SwitchCost(const GapRun& run, const GapCosts& costs,
+                                 const LoopLedger& ledger);
 
 }  // namespace irqprof
 

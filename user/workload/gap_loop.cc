@@ -102,9 +102,13 @@ uint64_t MedianTicks(Step step) {
   return steps[kSteps / 2];
 }
 
-// Far above the jitter of an undisturbed step, far below any interrupt, which
-// takes hundreds of instructions.
+// Far above the jitter of an undisturbed step, far below any interrupt: even
+// the emptiest takes some 1500 instructions.
 uint64_t GapTicks(uint64_t median_ticks) { return 4 * median_ticks + 40; }
+
+// The first reads after an interrupt may miss the caches; dropping those would
+// leave the dear interrupts out.
+uint64_t ReadTicks(uint64_t median_ticks) { return 4 * median_ticks + 400; }
 
 Gap Difference(const Reading& before, const Reading& after, uint64_t gap_ticks) {
   Gap gap;
@@ -143,6 +147,7 @@ void Loop(const GapCounters& counters, const Limits& limits, const std::atomic<b
         read = ReadTwice(counters);
         quiet = read.equal && read.end_ticks - start <= limits.read_ticks;
       }
+      run.discarded_ticks += read.end_ticks - previous;
     } else if (read.reading == known) {
       ++run.silent_count;
       run.silent_ticks += now - previous;
@@ -160,19 +165,23 @@ void Loop(const GapCounters& counters, const Limits& limits, const std::atomic<b
 }  // namespace
 
 absl::StatusOr<GapRun> CollectGaps(const GapCounters& counters, int64_t duration_ns,
-                                   const std::atomic<bool>* stop) {
+                                   const std::atomic<bool>* stop,
+                                   const std::function<void()>& at_begin,
+                                   const std::function<void()>& at_end) {
   GapRun run;
   run.gaps.resize(kMaxGaps);  // written once here: no page fault in the loop
   const int cpu = sched_getcpu();
   run.step_ticks = MedianTicks(Ticks);
   Limits limits;
   limits.step_ticks = GapTicks(run.step_ticks);
-  limits.read_ticks = GapTicks(MedianTicks([&] { return ReadTwice(counters).end_ticks; }));
+  limits.read_ticks = ReadTicks(MedianTicks([&] { return ReadTwice(counters).end_ticks; }));
   limits.loop_ticks = static_cast<uint64_t>(static_cast<double>(duration_ns) / RoughNsPerTick());
 
+  if (at_begin) at_begin();
   const Moment begin = Now();
   Loop(counters, limits, stop, run);
   const Moment end = Now();
+  if (at_end) at_end();
   if (sched_getcpu() != cpu)
     return absl::FailedPreconditionError(
         "The calibration loop was moved to another CPU; pin its thread before it starts.");
@@ -181,6 +190,7 @@ absl::StatusOr<GapRun> CollectGaps(const GapCounters& counters, int64_t duration
         "This CPU's time stamp counter does not advance steadily, so interrupts cannot be "
         "calibrated on it.");
   run.ns_per_tick = NsPerTick(begin, end);
+  run.begin_ns = begin.ns;
   run.elapsed_ns = end.ns - begin.ns;
   return run;
 }

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -47,16 +48,21 @@ struct GapRun {
   std::vector<Gap> gaps;    // those in which a counter moved
   uint64_t step_ticks = 0;  // the loop's own median step: part of every gap
   double ns_per_tick = 1;   // over the whole loop, against CLOCK_MONOTONIC
+  int64_t begin_ns = 0;     // CLOCK_MONOTONIC
   int64_t elapsed_ns = 0;
   uint64_t discarded_count = 0;  // another interrupt came before the counters were read
+  uint64_t discarded_ticks = 0;
   uint64_t silent_count = 0;     // gaps in which no counter moved: host or firmware
   uint64_t silent_ticks = 0;
 };
 
 // Loops for `duration_ns`; ends early when the records are full or `stop` (may
-// be null) is set.
+// be null) is set. `at_begin` and `at_end` (may be empty) are called just before
+// and after the loop: the place for snapshots of the same time.
 absl::StatusOr<GapRun> CollectGaps(const GapCounters& counters, int64_t duration_ns,
-                                   const std::atomic<bool>* stop = nullptr);
+                                   const std::atomic<bool>* stop = nullptr,
+                                   const std::function<void()>& at_begin = {},
+                                   const std::function<void()>& at_end = {});
 
 }  // namespace irqprof
 

@@ -21,11 +21,11 @@ namespace irqprof {
 
 struct Stream::Counters {
   std::atomic<int64_t> bytes{0};
-  std::atomic<int64_t> first_ns{0};
-  std::atomic<int64_t> last_ns{0};  // of the last block
-  std::atomic<int> error{0};        // errno that ended it; 0 with `ended`: end of file
-  std::atomic<bool> ended{false};   // by the peer
-  std::atomic<bool> stop{false};    // asked for by the parent
+  std::atomic<int64_t> begin_ns{0};  // when the gate opened
+  std::atomic<int64_t> last_ns{0};   // of the last block
+  std::atomic<int> error{0};         // errno that ended it; 0 with `ended`: end of file
+  std::atomic<bool> ended{false};    // by the peer
+  std::atomic<bool> stop{false};     // asked for by the parent
 };
 
 void Stream::Unmap::operator()(Counters* counters) const { munmap(counters, sizeof(*counters)); }
@@ -112,6 +112,8 @@ absl::StatusOr<Stream> Stream::Start(const StreamSpec& spec) {
     return Pump(spec, socket->get(), *counters, block.data(), report_fd);
   });
   if (!child.ok()) return child.status();
+  counters->begin_ns = MonotonicNs();
+  counters->last_ns = counters->begin_ns.load();
   child->Go();
   return Stream(spec, peer->text, *std::move(socket), std::move(counters), *std::move(child));
 }
@@ -121,8 +123,6 @@ int Stream::Pump(const StreamSpec& spec, int socket, Counters& counters, char* b
                  int report_fd) {
   const bool sends = spec.direction == Direction::kSend;
   bool flowing = false;
-  counters.first_ns = MonotonicNs();
-  counters.last_ns = counters.first_ns.load();
   while (!counters.stop) {
     const ssize_t moved = sends ? send(socket, block, spec.block_bytes, MSG_NOSIGNAL)
                                 : recv(socket, block, spec.block_bytes, 0);
@@ -217,7 +217,7 @@ absl::StatusOr<StreamResult> Stream::Stop() {
     return absl::AbortedError(absl::StrFormat("The stream to %s (process %d) %s; run it again.",
                                               peer_, result.pid, end.Describe()));
   result.bytes = last.bytes;
-  result.elapsed_ns = counters_->last_ns - counters_->first_ns;
+  result.elapsed_ns = counters_->last_ns - counters_->begin_ns;
   result.mib_per_s = MibPerS({0, 0}, {result.bytes, result.elapsed_ns});
   return result;
 }

@@ -52,7 +52,7 @@ double MibPerS(const StreamMark& begin, const StreamMark& end);
 struct StreamResult {
   pid_t pid = 0;
   int64_t bytes = 0;
-  int64_t elapsed_ns = 0;  // by the child's own clock, from its first block to its last
+  int64_t elapsed_ns = 0;  // from the opened gate to the last block, by the child's own clock
   double mib_per_s = 0;
 };
 
