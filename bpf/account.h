@@ -18,15 +18,15 @@
  * Clock and higher levels' counters are read as one consistent pair: a softirq
  * program runs with interrupts on, and a hardirq between two reads would move
  * its time twice (account_stamp). An exit whose entry was not seen charges
- * nothing and is counted; when it is the first event of its level and no switch
- * came before, the context was already open when recording began, so its time
- * until now is taken out of the levels below, stays in no context, and shows up
- * as unattributed.
+ * nothing and is counted; when it is the first event of its level and of those
+ * below, the context was already open when recording began, so its time until
+ * now is taken out of the levels below, stays in no context, and shows up as
+ * unattributed.
  *
  * Some hardened kernels run no BPF at all while certain tasks are current.
- * Such a task is seen to come to a CPU but not to leave it; when another one
- * leaves that CPU instead, nobody can tell when it had come, and the time since
- * the last switch is unattributed too.
+ * Such a task is seen to come to a CPU but not to leave it. That another one is
+ * there is noticed later; the kernel's own run time of the first one then says
+ * when it left, and what was seen since belongs to the other.
  */
 #ifndef IRQPROF_BPF_ACCOUNT_H_
 #define IRQPROF_BPF_ACCOUNT_H_
@@ -165,7 +165,8 @@ ACCOUNT_INLINE struct account_interval account_close(struct cpu_account *a,
 	account_write_begin(l);
 	if (start_ns && l->item == item) {
 		interval.valid = 1;
-	} else if (!l->events && !a->levels[LEVEL_TASK].events) {
+	} else if (!l->events && !a->levels[LEVEL_TASK].events &&
+		   (level == LEVEL_SOFTIRQ || !a->levels[LEVEL_SOFTIRQ].events)) {
 		a->edge_exits++;
 		start_ns = a->levels[LEVEL_TASK].start_ns;
 		above_ns = 0;
@@ -534,12 +535,42 @@ ACCOUNT_INLINE void account_drop_open(struct cpu_account *a)
 	}
 }
 
-/* Task `pid` leaves the CPU; returns whether it is the running one. The caller
- * then books the stint, and in any case fills `running` with the next task and
- * calls account_switch_in(), all inside one write. */
-ACCOUNT_INLINE int account_switch_out(struct cpu_account *a, __u32 pid, struct account_stint *stint)
+/* The running task had left unseen after `ran_ns` on the CPU: its interval ends
+ * there, and the one of whoever came next begins. No interrupt was seen while
+ * it ran, so the new interval keeps the old one's bases. The caller then sets
+ * `running` to the other task; all inside one write. */
+ACCOUNT_INLINE void account_left_unseen(struct cpu_account *a, __u64 ran_ns)
 {
-	int seen = a->running.key.pid == pid;
+	struct level_account *l = &a->levels[LEVEL_TASK];
+
+	a->hidden_switches++;
+	l->start_ns += ran_ns;
+	l->net_ns += ran_ns;
+	if (a->running.flags & RUNNING_IDLE)
+		a->idle_ns += ran_ns;
+	else
+		a->task_ns += ran_ns;
+}
+
+/* A switch while a context is open: its exit was lost, or (PREEMPT_RT) it was
+ * scheduled out. Either way an exit to come is not this entry's: taken for one,
+ * it would give one task's time to another. */
+ACCOUNT_INLINE void account_drop_open(struct cpu_account *a)
+{
+	if (a->levels[LEVEL_SOFTIRQ].start_ns) {
+		a->levels[LEVEL_SOFTIRQ].start_ns = 0;
+		account_loss(a, LOSS_softirq_switched);
+	}
+	if (a->levels[LEVEL_HARDIRQ].start_ns) {
+		a->levels[LEVEL_HARDIRQ].start_ns = 0;
+		account_loss(a, LOSS_exit_lost);
+	}
+}
+
+/* The running task leaves the CPU. The caller books the stint, fills `running`
+ * with the next task and calls account_switch_in(), all inside one write. */
+ACCOUNT_INLINE void account_switch_out(struct cpu_account *a, struct account_stint *stint)
+{
 	struct level_account *l = &a->levels[LEVEL_TASK];
 	struct account_stamp stamp;
 	__u64 net_ns;
@@ -553,16 +584,13 @@ ACCOUNT_INLINE int account_switch_out(struct cpu_account *a, __u32 pid, struct a
 	account_stint_totals(a, &stint->totals);
 	account_next_base(a, &stint->totals);
 	l->net_ns += net_ns;
-	if (!seen)
-		a->hidden_switches++;
-	else if (a->running.flags & RUNNING_IDLE)
+	if (a->running.flags & RUNNING_IDLE)
 		a->idle_ns += net_ns;
 	else
 		a->task_ns += net_ns;
 	l->start_ns = stamp.now_ns;
 	l->above_ns = stamp.above_ns;
 	l->events++;
-	return seen;
 }
 
 ACCOUNT_INLINE void account_switch_in(struct cpu_account *a)

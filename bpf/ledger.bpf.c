@@ -54,6 +54,7 @@ static __always_inline void set_running(struct cpu_account *a, const struct task
 {
 	struct running_task *running = &a->running;
 
+	running->address = (__u64)task;
 	running->key.pid = task->pid;
 	running->key.start_time = task->start_time;
 	running->flags = 0;
@@ -87,6 +88,92 @@ static __always_inline struct cpu_account *this_account(void)
 	return a;
 }
 
+/* The running task's sums; new at first sight. NULL: no room, counted. */
+static __always_inline struct task_account *running_account(struct cpu_account *a)
+{
+	struct running_task *running = &a->running;
+	struct task_struct *task = (struct task_struct *)running->address;
+	struct task_account *sums;
+
+	sums = bpf_map_lookup_elem(&task_accounts, &running->key);
+	if (sums)
+		return sums;
+	bpf_map_update_elem(&task_accounts, &running->key, &empty_task, BPF_NOEXIST);
+	sums = bpf_map_lookup_elem(&task_accounts, &running->key);
+	if (!sums) {
+		account_loss(a, LOSS_tasks_full);
+		return NULL;
+	}
+	bpf_core_read(&sums->tgid, sizeof(sums->tgid), &task->tgid);
+	bpf_core_read(&sums->comm, sizeof(sums->comm), &task->comm);
+	sums->charge_first = running->charge_base;
+	sums->charge_last = running->charge_base;
+	return sums;
+}
+
+static __always_inline void begin_task_write(struct task_account *task)
+{
+	ACCOUNT_ONCE(task->writes_begun) = task->writes_begun + 1;
+	ACCOUNT_BARRIER();
+}
+
+static __always_inline void end_task_write(struct task_account *task)
+{
+	ACCOUNT_BARRIER();
+	ACCOUNT_ONCE(task->writes_ended) = task->writes_ended + 1;
+}
+
+/*
+ * `current` is not the task that is booked as running: that one left unseen.
+ * Its task_struct, if it is still its own, says how long it ran.
+ */
+static __always_inline void find_left_unseen(struct cpu_account *a, struct task_struct *current)
+{
+	struct running_task *running = &a->running;
+	struct task_struct *left = (struct task_struct *)running->address;
+	__u64 start_time = 0, runtime_ns = 0, ran_ns = 0, most_ns;
+	struct task_account *sums;
+
+	most_ns = bpf_ktime_get_ns() - a->levels[LEVEL_TASK].start_ns;
+	bpf_core_read(&start_time, sizeof(start_time), &left->start_time);
+	bpf_core_read(&runtime_ns, sizeof(runtime_ns), &left->se.sum_exec_runtime);
+	if (start_time == running->key.start_time && runtime_ns > running->charge_base.runtime_ns)
+		ran_ns = runtime_ns - running->charge_base.runtime_ns;
+	if (ran_ns > most_ns)
+		ran_ns = most_ns;
+
+	account_write_begin(&a->levels[LEVEL_TASK]);
+	if (!(running->flags & RUNNING_IDLE)) {
+		sums = running_account(a);
+		if (sums) {
+			begin_task_write(sums);
+			sums->on_cpu_ns += ran_ns;
+			sums->switches++;
+			sums->cgroup_id = BPF_CORE_READ(left, cgroups, dfl_cgrp, kn, id);
+			sums->charge_last.runtime_ns = runtime_ns;
+			sums->flushed_ns = a->levels[LEVEL_TASK].start_ns + ran_ns;
+			end_task_write(sums);
+		}
+	}
+	account_left_unseen(a, ran_ns);
+	set_running(a, current);
+	account_write_end(&a->levels[LEVEL_TASK]);
+}
+
+/* The same at the entry of an interrupt: a busy CPU's next event is often one. */
+static __always_inline struct cpu_account *interrupted_account(void)
+{
+	struct cpu_account *a = this_account();
+	struct task_struct *current;
+
+	if (a && a->hidden_switches) { /* never, but on a kernel that hides tasks */
+		current = (struct task_struct *)bpf_get_current_task_btf();
+		if (a->running.key.pid != (__u32)current->pid)
+			find_left_unseen(a, current);
+	}
+	return a;
+}
+
 static __always_inline void irq_ended(struct cpu_account *a)
 {
 	/* inside a softirq: its own end looks at what is pending by then */
@@ -114,7 +201,7 @@ static __always_inline void irq_ended(struct cpu_account *a)
 	SEC("tp_btf/" #name "_entry")                                                 \
 	int BPF_PROG(on_##name##_entry)                                               \
 	{                                                                             \
-		struct cpu_account *a = this_account();                               \
+		struct cpu_account *a = interrupted_account();                        \
 										      \
 		if (a)                                                                \
 			account_vector_entry(a, VECTOR_##name);                       \
@@ -138,7 +225,7 @@ int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action, int ret)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
 {
-	struct cpu_account *a = this_account();
+	struct cpu_account *a = interrupted_account();
 	int fresh;
 	__u32 slot;
 
@@ -239,36 +326,23 @@ static __always_inline void columns_now(__u64 columns[COLUMNS])
 static __always_inline void flush_task(struct cpu_account *a, struct task_struct *prev,
 				       const struct account_stint *stint, const __u64 *columns)
 {
-	struct running_task *running = &a->running;
-	struct task_account *task;
+	struct task_account *task = running_account(a);
 	int i;
 
-	task = bpf_map_lookup_elem(&task_accounts, &running->key);
-	if (!task) {
-		bpf_map_update_elem(&task_accounts, &running->key, &empty_task, BPF_NOEXIST);
-		task = bpf_map_lookup_elem(&task_accounts, &running->key);
-		if (!task) {
-			account_loss(a, LOSS_tasks_full);
-			return;
-		}
-		task->tgid = prev->tgid;
-		task->charge_first = running->charge_base;
-		bpf_probe_read_kernel(task->comm, COMM_LENGTH, prev->comm);
-	}
-	ACCOUNT_ONCE(task->writes_begun) = task->writes_begun + 1;
-	ACCOUNT_BARRIER();
+	if (!task)
+		return;
+	begin_task_write(task);
 	account_add_stint(task, stint);
 	task->switches++;
-	task->flags = running->flags;
+	task->flags = a->running.flags;
 	task->cgroup_id = prev->cgroups->dfl_cgrp->kn->id;
 	task->charge_last.utime_ns = prev->utime;
 	task->charge_last.stime_ns = prev->stime;
 	task->charge_last.runtime_ns = prev->se.sum_exec_runtime;
 	for (i = 0; i < COLUMNS; i++)
-		task->columns[i] += columns[i] - running->columns_base[i];
+		task->columns[i] += columns[i] - a->running.columns_base[i];
 	account_add_thefts(task, a);
-	ACCOUNT_BARRIER();
-	ACCOUNT_ONCE(task->writes_ended) = task->writes_ended + 1;
+	end_task_write(task);
 }
 
 SEC("tp_btf/sched_switch")
@@ -277,13 +351,14 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	struct cpu_account *a = this_account();
 	__u64 columns[COLUMNS] = {};
 	struct account_stint stint;
-	int seen;
 
 	if (!a)
 		return 0;
-	seen = account_switch_out(a, prev->pid, &stint);
+	if (a->running.key.pid != (__u32)prev->pid)
+		find_left_unseen(a, prev);
+	account_switch_out(a, &stint);
 	columns_now(columns);
-	if (seen && !(a->running.flags & RUNNING_IDLE))
+	if (!(a->running.flags & RUNNING_IDLE))
 		flush_task(a, prev, &stint, columns);
 	set_running(a, next);
 	__builtin_memcpy(a->running.columns_base, columns, sizeof(columns));

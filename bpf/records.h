@@ -178,6 +178,7 @@ struct task_key {
 /* The task on the CPU, and everything as it was when it got there. */
 struct running_task {
 	struct task_key key;
+	__u64 address; /* of its task_struct: to ask later how long it ran */
 	__u32 flags;
 	__u32 touched_count;
 	__u64 stint;        /* rises with every switch */
@@ -199,7 +200,7 @@ struct cpu_account {
 	struct interrupt_totals totals;
 	__u64 losses[LOSSES];
 	__u64 edge_exits;      /* contexts that were open when recording began */
-	__u64 hidden_switches; /* the running task had left unseen: see account.h */
+	__u64 hidden_switches; /* the running task had left unseen */
 	__u64 exit_ns;         /* when the last interrupt handler ended */
 	__u64 napi_start_ns;   /* the open NAPI segment of a NET_RX softirq */
 	__u64 napi_above_ns;

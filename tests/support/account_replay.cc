@@ -89,6 +89,15 @@ void AddTask(uint32_t pid, const task_account& task, Sums& sums) {
     sums[absl::StrCat(name, kTotalKinds[i], " ns")] += task.totals.ns[i];
     sums[absl::StrCat(name, kTotalKinds[i], " hits")] += task.totals.hits[i];
   }
+  const std::string theft = absl::StrCat("theft ", pid, " ");
+  for (int i = 0; i < VECTORS; ++i) sums[theft + VectorName(i)] += task.vector_thefts[i];
+  for (int i = 0; i < SOFTIRQS; ++i)
+    sums[theft + SoftirqName(i, SoftirqRuns::kAtIrqExit)] += task.softirq_thefts[i];
+  for (int i = 0; i < TASK_LINES; ++i) {
+    const line_theft& line = task.line_thefts[i];
+    const bool rest = i == TASK_LINES - 1 || line.action == 0;
+    sums[theft + (rest ? "hardirq rest" : LineName(line.irq, line.action))] += line.ns;
+  }
 }
 
 }  // namespace
@@ -194,30 +203,15 @@ void AccountReplay::FeedSoftirq(const CpuEvent& event) {
 void AccountReplay::FeedSwitch(const CpuEvent& event) {
   account_stint stint;
   running_task& running = account_->running;
-  const bool seen = account_switch_out(account_.get(), event.item, &stint);
-  if (seen && !(running.flags & RUNNING_IDLE)) {
+  account_switch_out(account_.get(), &stint);
+  if (!(running.flags & RUNNING_IDLE)) {
     task_account& task = tasks_[running.key.pid];
     account_add_stint(&task, &stint);
+    account_add_thefts(&task, account_.get());
     ++task.switches;
-    FlushThefts(LEVEL_HARDIRQ, running.touched_hard);
-    FlushThefts(LEVEL_SOFTIRQ, running.touched_soft);
   }
   SetRunning(running, event.next);
   account_switch_in(account_.get());
-}
-
-std::string AccountReplay::SourceName(uint32_t source) const {
-  if (source < SOURCE_SOFTIRQ) return VectorName(source);
-  if (source < SOURCE_LINE) return SoftirqName(source - SOURCE_SOFTIRQ, SoftirqRuns::kAtIrqExit);
-  return NameOfLine(*account_, source - SOURCE_LINE);
-}
-
-void AccountReplay::FlushThefts(account_level level, uint32_t used) {
-  const running_task& running = account_->running;
-  for (uint32_t i = 0; i < TOUCHED_MAX && i < used; ++i) {
-    const uint32_t source = running.touched[level == LEVEL_HARDIRQ][i];
-    thefts_[{running.key.pid, SourceName(source)}] += account_->sources[source].ns;
-  }
 }
 
 void AccountReplay::AddOpenStint(const cpu_account& extended, uint64_t now_ns, Sums& sums) const {
@@ -229,11 +223,8 @@ void AccountReplay::AddOpenStint(const cpu_account& extended, uint64_t now_ns, S
   account_stint_totals(&extended, &stint.totals);
   task_account open{};
   account_add_stint(&open, &stint);
+  account_add_thefts(&open, &extended);
   AddTask(running.key.pid, open, sums);
-  for (uint32_t source = 0; source < SOURCES; ++source)
-    if (extended.sources[source].stint == running.stint)
-      sums[absl::StrCat("theft ", running.key.pid, " ", SourceName(source))] +=
-          extended.sources[source].ns;
 }
 
 Sums AccountReplay::At(uint64_t now_ns) const {
@@ -250,8 +241,6 @@ Sums AccountReplay::At(uint64_t now_ns) const {
   AddItems(*extended, sums);
   AddNapis(*extended, sums);
   for (const auto& [pid, task] : tasks_) AddTask(pid, task, sums);
-  for (const auto& [who, ns] : thefts_)
-    sums[absl::StrCat("theft ", who.first, " ", who.second)] += ns;
   AddOpenStint(*extended, now_ns, sums);
   std::erase_if(sums, [](const auto& sum) { return sum.second == 0; });
   return sums;

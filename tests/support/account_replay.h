@@ -1,9 +1,9 @@
 // Drives bpf/account.h over a list of events, as the programs of
 // bpf/ledger.bpf.c do, with a clock the test sets.
 //
-// Stints and thefts are flushed at a switch into maps in the way of
-// flush_task() and flush_thefts(); the open stint is added when it is read, in
-// the way of the collector. The answer has the names of event_oracle.h, and
+// Stints and thefts are flushed at a switch into a map in the way of
+// flush_task(); the open stint is added when it is read, in the way of the
+// collector. The answer has the names of event_oracle.h, and
 // "hardirq rest" for the slot that all lines without a slot share.
 #ifndef IRQPROF_TESTS_SUPPORT_ACCOUNT_REPLAY_H_
 #define IRQPROF_TESTS_SUPPORT_ACCOUNT_REPLAY_H_
@@ -62,14 +62,11 @@ class AccountReplay {
   void FeedSoftirq(const CpuEvent& event);
   void FeedSwitch(const CpuEvent& event);
   void InterruptEnded(const CpuEvent& event);
-  void FlushThefts(account_level level, uint32_t used);
-  std::string SourceName(uint32_t source) const;
   void AddOpenStint(const cpu_account& extended, uint64_t now_ns, Sums& sums) const;
 
   std::unique_ptr<cpu_account> account_;
   bool counted_;
   std::map<uint32_t, task_account> tasks_;
-  std::map<std::pair<uint32_t, std::string>, uint64_t> thefts_;  // (pid, item)
 };
 
 }  // namespace irqprof

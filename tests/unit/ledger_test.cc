@@ -41,17 +41,6 @@ TaskSnapshot TaskSums(uint32_t pid, uint64_t start_time, uint64_t on_cpu_ns) {
   return task;
 }
 
-TheftSnapshot Theft(uint32_t pid, interrupt_total total, uint32_t item, uint64_t action,
-                    uint64_t ns) {
-  TheftSnapshot theft;
-  theft.key.task.pid = pid;
-  theft.key.total = total;
-  theft.key.item = item;
-  theft.key.action = action;
-  theft.ns = ns;
-  return theft;
-}
-
 ProcStatCpu StatRow(int cpu, std::initializer_list<std::optional<uint64_t>> ticks) {
   ProcStatCpu row;
   row.cpu = cpu;
@@ -281,15 +270,16 @@ TEST(Ledger, TheftsAreNamedAfterTheirSourceLargestFirst) {
   Snapshot earlier, later;
   earlier.cpus = {Cpu(0, 0)};
   later.cpus = {Cpu(0, 1000, b)};
-  earlier.thefts = {Theft(100, TOTAL_HARDIRQ, 40, 0x1000, 30),
-                    Theft(100, TOTAL_VECTOR, VECTOR_reschedule, 0, 8)};
-  later.thefts = {Theft(100, TOTAL_VECTOR, VECTOR_reschedule, 0, 8),
-                  Theft(100, TOTAL_VECTOR, VECTOR_local_timer, 0, 5),
-                  Theft(100, TOTAL_HARDIRQ, 40, 0x1000, 130),
-                  Theft(100, TOTAL_SOFTIRQ_STOLEN, SOFTIRQ_NET_RX, 0, 400),
-                  Theft(100, TOTAL_HARDIRQ, 0, 0, 2),
-                  Theft(200, TOTAL_HARDIRQ, 40, 0x1000, 999)};
-  later.tasks = {TaskSums(100, 0, 5000)};
+  TaskSnapshot before = TaskSums(100, 1, 1000), after = TaskSums(100, 1, 5000);
+  before.account.line_thefts[0] = {0x1000, 40, 1, 30};
+  after.account.line_thefts[0] = {0x1000, 40, 1, 130};
+  after.account.line_thefts[TASK_LINES - 1] = {0, 0, 1, 2};
+  before.account.vector_thefts[VECTOR_reschedule] = 8;
+  after.account.vector_thefts[VECTOR_reschedule] = 8;
+  after.account.vector_thefts[VECTOR_local_timer] = 5;
+  after.account.softirq_thefts[SOFTIRQ_NET_RX] = 400;
+  earlier.tasks = {before};
+  later.tasks = {after};
   const Profile profile = Build(earlier, later);
   ASSERT_EQ(profile.tasks.size(), 1u);
   std::string thefts;

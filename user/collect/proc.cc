@@ -173,7 +173,7 @@ std::vector<NicFact> ReadNics(const std::string& sys_class_net) {
   std::vector<NicFact> nics;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sys_class_net, error))
-    nics.push_back(ReadNic(entry.path()));
+    if (entry.is_directory(error)) nics.push_back(ReadNic(entry.path()));  // not bonding_masters
   return nics;
 }
 

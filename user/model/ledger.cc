@@ -277,6 +277,7 @@ Profile BuildProfile(const Snapshot& earlier, const Snapshot& later, const HostF
     AppendNapi(*a, b, later.nics, profile.napi);
     for (int i = 0; i < LOSSES; ++i)
       profile.losses[kLossNames[i]] += b.account->losses[i] - a->account->losses[i];
+    profile.hidden_switches += b.account->hidden_switches - a->account->hidden_switches;
     for (int level = 0; level < LEVELS; ++level)
       profile.self_cost.events +=
           b.account->levels[level].events - a->account->levels[level].events;

@@ -168,6 +168,9 @@ struct Profile {
   KernelLedger kernel_ledger;
   std::vector<Finding> findings;
   std::map<std::string, int64_t> losses;
+  // Times a task in which this kernel runs no BPF left a CPU unseen; its time on
+  // the CPU is then the kernel's own figure. 0 on an ordinary kernel.
+  int64_t hidden_switches = 0;
   struct SelfCost {
     int64_t events = 0;
     std::optional<int64_t> ns;  // absent: not measured

@@ -161,7 +161,8 @@ void Fields(auto& io, Is<Profile> auto& profile) {
   io.Required("tasks", profile.tasks);
   io.Required("kernel_ledger", profile.kernel_ledger);
   io.Required("findings", profile.findings);
-  io.Required("losses", profile.losses);  // without it nobody could say "not tainted"
+  io.Required("losses", profile.losses);
+  io.Extra("hidden_switches", profile.hidden_switches);
   io.Required("self_cost", profile.self_cost);
 }
 

@@ -12,6 +12,7 @@
 #include "user/model/ledger.h"
 #include "user/reconcile/reconcile.h"
 #include "user/scenario/arm_metrics.h"
+#include "user/workload/clock.h"
 #include "user/workload/competitor.h"
 #include "user/workload/gap_costs.h"
 #include "user/workload/gap_loop.h"
@@ -43,18 +44,46 @@ GapCounters CountersOf(const volatile cpu_account& account) {
   return counters;
 }
 
-// What the ledger says of this task over the time of a loop; the moments between
-// the snapshots and the loop are its own.
-LoopLedger LedgerOfLoop(const Snapshot& begin, const Snapshot& end, const GapRun& run) {
-  const Profile profile = BuildProfile(begin, end, {}, UserTickNs());
-  if (profile.tasks.empty()) return {};
-  const TaskRow& self = profile.tasks.front();
-  return {self.own_ns - (profile.elapsed_ns - run.elapsed_ns), self.switches, self.hits.hardirq,
-          self.hits.vector, self.hits.softirq};
+// Gaps beside the stream, and what the ledger says of the loop over their time.
+struct LoopBesideStream {
+  GapRun gaps;
+  LoopLedger ledger;
+};
+
+// The moments between the snapshots and the loop are taken as the loop's own:
+// they are short unless an interrupt falls into them, and then it is all done
+// once more.
+absl::StatusOr<LoopBesideStream> LoopBeside(const Collector& collector,
+                                            const GapCounters& counters, int cpu,
+                                            const std::atomic<bool>* stop) {
+  constexpr int64_t kShortNs = 60'000;
+  LoopBesideStream best;
+  int64_t best_outside_ns = INT64_MAX;
+  for (int attempt = 0; attempt < 4 && best_outside_ns > kShortNs; ++attempt) {
+    Snapshot begin, end;
+    auto take_begin = [&] {
+      for (int i = 0; i < 100; ++i) {
+        begin = collector.TakeSelf(cpu);
+        if (MonotonicNs() - static_cast<int64_t>(begin.cpus.front().at_ns) < kShortNs / 2) break;
+      }
+    };
+    auto gaps = CollectGaps(counters, kGapLoopNs, stop, take_begin,
+                            [&] { end = collector.TakeSelf(cpu); });
+    if (!gaps.ok()) return gaps.status();
+    const Profile profile = BuildProfile(begin, end, {}, UserTickNs());
+    const int64_t outside_ns = profile.elapsed_ns - gaps->elapsed_ns;
+    if (profile.tasks.empty() || outside_ns >= best_outside_ns) continue;
+    const TaskRow& self = profile.tasks.front();
+    best_outside_ns = outside_ns;
+    best = {std::move(*gaps),
+            {self.own_ns - outside_ns, self.switches, self.hits.hardirq, self.hits.vector,
+             self.hits.softirq}};
+  }
+  return best;
 }
 
-// The gaps of a user-mode loop on `cpu`: beside the stream, and beside timer
-// interrupts at a known rate.
+// What interrupts and preemptions cost a user-mode loop on `cpu` outside every
+// hook: beside the stream, and beside timer interrupts at a known rate.
 absl::StatusOr<UnobservedCosts> MeasureUnobserved(const Collector& collector, int cpu,
                                                   const std::atomic<bool>* stop) {
   cpu_set_t before, one;
@@ -65,20 +94,17 @@ absl::StatusOr<UnobservedCosts> MeasureUnobserved(const Collector& collector, in
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot run on CPU ", cpu));
   auto restore = absl::MakeCleanup([&] { sched_setaffinity(0, sizeof(before), &before); });
   const GapCounters counters = CountersOf(*collector.ledger().Account(cpu));
-  Snapshot begin, end;
-  auto gaps = CollectGaps(
-      counters, kGapLoopNs, stop, [&] { begin = collector.TakeSelf(cpu); },
-      [&] { end = collector.TakeSelf(cpu); });
-  if (!gaps.ok()) return gaps.status();
-  const GapRun beside_stream = *gaps;
+  auto beside_stream = LoopBeside(collector, counters, cpu, stop);
+  if (!beside_stream.ok()) return beside_stream.status();
   auto injector = BpfInjector::Start(cpu, 0, kVectorPeriodNs);
   if (!injector.ok()) return injector.status();
-  auto vector_gaps = CollectGaps(counters, kVectorLoopNs, stop);
-  if (!vector_gaps.ok()) return vector_gaps.status();
-  gaps->gaps.insert(gaps->gaps.end(), vector_gaps->gaps.begin(), vector_gaps->gaps.end());
-  GapCosts costs = CostsOfGaps(*gaps);
+  auto beside_timer = CollectGaps(counters, kVectorLoopNs, stop);
+  if (!beside_timer.ok()) return beside_timer.status();
+  GapRun both = beside_stream->gaps;
+  both.gaps.insert(both.gaps.end(), beside_timer->gaps.begin(), beside_timer->gaps.end());
+  const GapCosts costs = CostsOfGaps(both);
   return UnobservedCosts{costs.hardirq.k_ns, costs.vector.k_ns, costs.softirq.k_ns,
-                         SwitchCost(beside_stream, costs, LedgerOfLoop(begin, end, beside_stream))};
+                         SwitchCost(beside_stream->gaps, costs, beside_stream->ledger)};
 }
 
 // The two sides of the measured window.
@@ -151,7 +177,6 @@ absl::StatusOr<ArmOutcome> RunArm(const ArmJob& job, const std::string& netdev,
     auto measured = MeasureUnobserved(*collector, job.cpu, stop);
     if (!measured.ok()) return measured.status();
     costs = *measured;
-    progress(absl::StrCat("DBG k hard ",costs.hardirq_ns.value_or(-1)," vec ",costs.vector_ns.value_or(-1)," soft ",costs.softirq_ns.value_or(-1)," sw ",costs.switch_ns.value_or(-1)," "));
   }
 
   progress("race");
