@@ -552,21 +552,6 @@ ACCOUNT_INLINE void account_left_unseen(struct cpu_account *a, __u64 ran_ns)
 		a->task_ns += ran_ns;
 }
 
-/* A switch while a context is open: its exit was lost, or (PREEMPT_RT) it was
- * scheduled out. Either way an exit to come is not this entry's: taken for one,
- * it would give one task's time to another. */
-ACCOUNT_INLINE void account_drop_open(struct cpu_account *a)
-{
-	if (a->levels[LEVEL_SOFTIRQ].start_ns) {
-		a->levels[LEVEL_SOFTIRQ].start_ns = 0;
-		account_loss(a, LOSS_softirq_switched);
-	}
-	if (a->levels[LEVEL_HARDIRQ].start_ns) {
-		a->levels[LEVEL_HARDIRQ].start_ns = 0;
-		account_loss(a, LOSS_exit_lost);
-	}
-}
-
 /* The running task leaves the CPU. The caller books the stint, fills `running`
  * with the next task and calls account_switch_in(), all inside one write. */
 ACCOUNT_INLINE void account_switch_out(struct cpu_account *a, struct account_stint *stint)
