@@ -159,7 +159,9 @@ void AccountReplay::Feed(const CpuEvent& event) {
   clock.reader = interrupted;
 }
 
+// As irq_ended() in bpf/ledger.bpf.c.
 void AccountReplay::InterruptEnded(const CpuEvent& event) {
+  if (account_->levels[LEVEL_SOFTIRQ].start_ns != 0) return;
   if (counted_)
     account_irq_exit_counted(account_.get(), event.preempt_count, event.pending);
   else

@@ -98,16 +98,14 @@ std::string SoftirqKind(SoftirqRuns runs) {
 }
 
 std::string ToText(const CpuEvent& event) {
-  static constexpr const char* kNames[] = {"line_entry",   "line_exit",     "vector_entry",
-                                           "vector_exit",  "softirq_entry", "softirq_exit",
-                                           "softirq_raise", "switch",       "nmi",
-                                           "poll"};
+  static constexpr const char* kNames[] = {
+      "line_entry",   "line_exit",     "vector_entry", "vector_exit", "softirq_entry",
+      "softirq_exit", "softirq_raise", "switch",       "nmi",         "poll"};
   std::string text = absl::StrCat(event.time_ns, " ", kNames[event.kind], " ", event.item);
   if (event.address != 0) absl::StrAppend(&text, "/", event.address);
   if (event.kind == CpuEvent::kSwitch) absl::StrAppend(&text, "->", event.next.pid);
   if (event.kind == CpuEvent::kNmi) absl::StrAppend(&text, " took ", event.delta_ns);
-  if (event.kind == CpuEvent::kSoftirqEntry)
-    absl::StrAppend(&text, " ", SoftirqKind(event.runs));
+  if (event.kind == CpuEvent::kSoftirqEntry) absl::StrAppend(&text, " ", SoftirqKind(event.runs));
   if (event.pending != 0 || event.preempt_count != 0)
     absl::StrAppend(&text, " pending=", absl::Hex(event.pending),
                     " preempt_count=", absl::Hex(event.preempt_count));

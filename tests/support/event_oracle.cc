@@ -52,8 +52,8 @@ void EventOracle::Feed(const CpuEvent& event) {
 }
 
 void EventOracle::Enter(Context context) {
-  const bool in_interrupt = !stack_.empty() && (stack_.back().kind == "hardirq" ||
-                                                stack_.back().kind == "vector");
+  const bool in_interrupt =
+      !stack_.empty() && (stack_.back().kind == "hardirq" || stack_.back().kind == "vector");
   const bool both_softirqs = !stack_.empty() && context.kind.find("softirq") == 0;
   if (in_interrupt || both_softirqs) ++sums_["illegal"];
   stack_.push_back(std::move(context));
@@ -88,8 +88,11 @@ void EventOracle::FinishPoll(const CpuEvent& event) {
   const bool in_net_rx =
       !stack_.empty() && stack_.back().item.find(absl::StrCat("softirq ", kNetRx, " ")) == 0;
   const bool in_thread = running_.kind == Task::kKthread || running_.kind == Task::kKsoftirqd;
-  const std::string name = absl::StrCat(
-      "napi ", event.address, " in ", in_net_rx ? "softirq" : in_thread ? "thread" : "task", " ");
+  const std::string name = absl::StrCat("napi ", event.address, " in ",
+                                        in_net_rx   ? "softirq"
+                                        : in_thread ? "thread"
+                                                    : "task",
+                                        " ");
   ++sums_[name + "polls"];
   sums_[name + "packets"] += event.work;
   if (event.budget != 0 && event.work >= event.budget) ++sums_[name + "exhausted"];
@@ -133,14 +136,14 @@ void EventOracle::Spend(const std::string& kind, const std::string& item, bool s
 }
 
 void EventOracle::CountForTask(const std::string& what, uint64_t number) {
-  if (running_.kind != Task::kIdle)
-    sums_[absl::StrCat("task ", running_.pid, " ", what)] += number;
+  if (running_.kind != Task::kIdle) sums_[absl::StrCat("task ", running_.pid, " ", what)] += number;
 }
 
 Sums EventOracle::At(uint64_t now_ns) const {
   EventOracle copy = *this;
   copy.PassTime(now_ns);
-  for (const Context& open : copy.stack_) copy.sums_[open.item + " total"] += now_ns - open.start_ns;
+  for (const Context& open : copy.stack_)
+    copy.sums_[open.item + " total"] += now_ns - open.start_ns;
   std::erase_if(copy.sums_, [](const auto& sum) { return sum.second == 0; });
   return copy.sums_;
 }

@@ -14,8 +14,8 @@ struct Line {
 constexpr std::array<Line, 6> kLines = {
     {{40, 0x1000}, {16, 0x1000}, {40, 0x1040}, {41, 0x2000}, {16, 0x3000}, {9, 0x40}}};
 constexpr uint32_t kVectorCount = 11;
-constexpr std::array<uint32_t, 10> kSoftirqOrder = {kNetRx, kTimer, kTasklet, kNetTx, 0, 4, 5,
-                                                    7, 8, 9};
+constexpr std::array<uint32_t, 10> kSoftirqOrder = {kNetRx, kTimer, kTasklet, kNetTx, 0,
+                                                    4,      5,      7,        8,      9};
 constexpr std::array<Task, 6> kTasks = {{{100, Task::kUser},
                                          kIdleTask,
                                          {17, Task::kKsoftirqd},
@@ -84,8 +84,8 @@ void TinyKernel::Do(Move move, uint64_t dt_ns, uint32_t pick) {
       disabled_ = true;
       return;
     case kSwitch: {
-      const Task next = Pick(kTasks, pick).pid == running_.pid ? Pick(kTasks, pick + 1)
-                                                               : Pick(kTasks, pick);
+      const Task next =
+          Pick(kTasks, pick).pid == running_.pid ? Pick(kTasks, pick + 1) : Pick(kTasks, pick);
       events_.push_back(Switch(now_ns_, running_.pid, next));
       running_ = next;
       return;
@@ -103,8 +103,8 @@ void TinyKernel::EndInterrupt(uint32_t pick) {
   exit.kind = exit.kind == CpuEvent::kLineEntry ? CpuEvent::kLineExit : CpuEvent::kVectorExit;
   exit.handled = exit.kind == CpuEvent::kLineExit && pick % 2 == 0;
   exit.pending = pending_;
-  exit.preempt_count = 0x10000 + (serving_ ? kServingSoftirq : 0) +
-                       (disabled_ ? kSoftirqsDisabled : 0);
+  exit.preempt_count =
+      0x10000 + (serving_ ? kServingSoftirq : 0) + (disabled_ ? kSoftirqsDisabled : 0);
   events_.push_back(exit);
   interrupt_.reset();
   // ksoftirqd is there to run them: what runs on top of it is its own work

@@ -27,8 +27,8 @@ uint64_t Explained(const Sums& sums) {
 }
 
 TEST(AccountLoss, AnExitWithoutItsEntryChargesNothing) {
-  AccountReplay replay = Replay({LineEntry(2000, 40, 1), LineExit(2010, 40, 1),
-                                 LineExit(9000, 40, 1), VectorExit(9100, 0)});
+  AccountReplay replay = Replay(
+      {LineEntry(2000, 40, 1), LineExit(2010, 40, 1), LineExit(9000, 40, 1), VectorExit(9100, 0)});
   EXPECT_EQ(replay.Lost(LOSS_exit_unmatched), 2u);
   EXPECT_EQ(replay.Losses(), 2u);
   const Sums sums = replay.At(10'000);
@@ -69,9 +69,9 @@ TEST(AccountLoss, TheExitOfAnotherContextDoesNotEndTheOpenOne) {
 }
 
 TEST(AccountLoss, WhatWasOpenWhenRecordingBeganIsNobodysTimeAndNoLoss) {
-  AccountReplay replay = Replay({LineExit(1100, 40, 1), LineEntry(1200, 40, 1),
-                                 LineExit(1230, 40, 1), SoftirqExit(1500, kNetRx),
-                                 SoftirqEntry(1600, kTimer), SoftirqExit(1607, kTimer)});
+  AccountReplay replay =
+      Replay({LineExit(1100, 40, 1), LineEntry(1200, 40, 1), LineExit(1230, 40, 1),
+              SoftirqExit(1500, kNetRx), SoftirqEntry(1600, kTimer), SoftirqExit(1607, kTimer)});
   EXPECT_EQ(replay.account().edge_exits, 2u);
   EXPECT_EQ(replay.Losses(), 0u);
   const Sums sums = replay.At(2000);
@@ -168,8 +168,8 @@ TEST(AccountLoss, MoreSourcesThanAStintRemembersAreCountedAndOnlyTheirTheftIsMis
 // Task 666 came at 2000, ran for 600 by the kernel's own figure, and was not
 // seen to leave; the interrupts since hit whoever came next.
 TEST(AccountLoss, ATaskThatLeavesUnseenGivesUpTheRestOfItsInterval) {
-  AccountReplay replay = Replay({Switch(2000, 100, {666}), VectorEntry(3000, 0),
-                                 VectorExit(3010, 0)});
+  AccountReplay replay =
+      Replay({Switch(2000, 100, {666}), VectorEntry(3000, 0), VectorExit(3010, 0)});
   cpu_account& account = *replay.mutable_account();
   account_left_unseen(&account, 600);
   account.running.key.pid = 200;
@@ -200,8 +200,8 @@ TEST(AccountLoss, ASoftirqThatIsSwitchedOutIsCountedAndLeavesItsTimeToTheTasks) 
 
 // Were the two taken for one pair, the second task would lose more than it had.
 TEST(AccountLoss, AnEntryAndAnExitOnTwoSidesOfASwitchAreNoPair) {
-  AccountReplay replay = Replay(
-      {LineEntry(2000, 40, 1), Switch(2500, 100, {200}), LineExit(2600, 40, 1)});
+  AccountReplay replay =
+      Replay({LineEntry(2000, 40, 1), Switch(2500, 100, {200}), LineExit(2600, 40, 1)});
   EXPECT_EQ(replay.Lost(LOSS_exit_lost), 1u);
   EXPECT_EQ(replay.Lost(LOSS_exit_unmatched), 1u);
   EXPECT_EQ(replay.Losses(), 2u);

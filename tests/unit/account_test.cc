@@ -92,8 +92,7 @@ class RandomKernel {
     const std::vector<TinyKernel::Move> moves = kernel_.Moves();
     while (true) {
       const TinyKernel::Move move = moves[random_() % moves.size()];
-      const bool raises =
-          move == TinyKernel::kRaise || move == TinyKernel::kEndInterruptRaising;
+      const bool raises = move == TinyKernel::kRaise || move == TinyKernel::kEndInterruptRaising;
       if (!raises || random_() % 4 == 0) return move;
     }
   }
@@ -163,8 +162,8 @@ Sums WithoutPlaces(const Sums& sums) {
     std::string plain = name;
     for (const std::string place : {" stolen", " own", "-stolen", "-own"})
       if (size_t at = plain.find(place); at != std::string::npos) plain.erase(at, place.size());
-    merged[plain] = plain.ends_with(" max") ? std::max(merged[plain], value)
-                                            : merged[plain] + value;
+    merged[plain] =
+        plain.ends_with(" max") ? std::max(merged[plain], value) : merged[plain] + value;
   }
   return merged;
 }

@@ -42,14 +42,11 @@ TEST(Trace, TwoIdleCpusDoNotShareTheirSoftirqs) {
 
 // Mistake: each call of an action counted as an interrupt of that device.
 TEST(Trace, ASharedLineKeepsItsActionsAndTheirNotMineCallsApart) {
-  AccountReplay replay = Replay({700}, {LineEntry(10'000, 16, kEhci),
-                                        LineExit(12'000, 16, kEhci, false),
-                                        LineEntry(12'000, 16, kEth0),
-                                        LineExit(30'000, 16, kEth0, true),
-                                        LineEntry(50'000, 16, kEhci),
-                                        LineExit(57'000, 16, kEhci, true),
-                                        LineEntry(57'000, 16, kEth0),
-                                        LineExit(58'000, 16, kEth0, false)});
+  AccountReplay replay =
+      Replay({700}, {LineEntry(10'000, 16, kEhci), LineExit(12'000, 16, kEhci, false),
+                     LineEntry(12'000, 16, kEth0), LineExit(30'000, 16, kEth0, true),
+                     LineEntry(50'000, 16, kEhci), LineExit(57'000, 16, kEhci, true),
+                     LineEntry(57'000, 16, kEth0), LineExit(58'000, 16, kEth0, false)});
   const Sums sums = replay.At(100'000);
   const std::string eth0 = LineName(16, kEth0), ehci = LineName(16, kEhci);
   EXPECT_EQ(Get(sums, eth0 + " self"), 19'000u);
@@ -109,10 +106,9 @@ TEST(Trace, WorkInKsoftirqdIsItsOwnTheSameVectorOnTopOfATaskIsStolen) {
 
 // Mistake: no softirq time, so "no network load".
 TEST(Trace, ThreadedNapiShowsItsPollsWithoutAnySoftirq) {
-  AccountReplay replay = Replay(kIdleTask, {Switch(2, 0, {2101, Task::kKthread}),
-                                            Poll(85'000, 0x4000, 64, 64),
-                                            Poll(130'000, 0x4000, 12, 64),
-                                            Switch(140'000, 2101, kIdleTask)});
+  AccountReplay replay =
+      Replay(kIdleTask, {Switch(2, 0, {2101, Task::kKthread}), Poll(85'000, 0x4000, 64, 64),
+                         Poll(130'000, 0x4000, 12, 64), Switch(140'000, 2101, kIdleTask)});
   const Sums sums = replay.At(200'000);
   EXPECT_EQ(Get(sums, "napi 16384 in thread polls"), 2u);
   EXPECT_EQ(Get(sums, "napi 16384 in thread packets"), 76u);
@@ -124,9 +120,8 @@ TEST(Trace, ThreadedNapiShowsItsPollsWithoutAnySoftirq) {
 // Mistake: the time since boot charged to the first exit.
 TEST(Trace, RecordingThatStartsAndEndsInsideHandlersChargesWhatItSaw) {
   AccountReplay replay(90'000, {900});
-  for (const CpuEvent& event :
-       {LineExit(95'000, 40, kEth0), SoftirqExit(100'000, kNetRx), Switch(200'000, 900, {901}),
-        SoftirqEntry(210'000, kNetRx)})
+  for (const CpuEvent& event : {LineExit(95'000, 40, kEth0), SoftirqExit(100'000, kNetRx),
+                                Switch(200'000, 900, {901}), SoftirqEntry(210'000, kNetRx)})
     replay.Feed(event);
   const Sums sums = replay.At(260'000);
   EXPECT_EQ(Get(sums, "softirq 3 own self"), 50'000u);

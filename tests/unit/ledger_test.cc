@@ -294,8 +294,8 @@ TEST(Ledger, TheftsAreNamedAfterTheirSourceLargestFirst) {
 
 TEST(Ledger, AKernelColumnThatStepsBackIsNoTimeAndAMissingOneIsAbsent) {
   Snapshot earlier, later;
-  earlier.kernel_before.stat.cpus = {
-      StatRow(0, {10, 0, 5, 1000, 50, 0, 3}), StatRow(1, {1, 1, 1, 1, 1, 1, 1, 1})};
+  earlier.kernel_before.stat.cpus = {StatRow(0, {10, 0, 5, 1000, 50, 0, 3}),
+                                     StatRow(1, {1, 1, 1, 1, 1, 1, 1, 1})};
   later.kernel_before.stat.cpus = {StatRow(0, {14, 0, 5, 900, 49, 2, 3}),
                                    StatRow(4, {1, 1, 1, 1, 1, 1, 1, 1})};
   const Profile profile = Build(earlier, later);

@@ -24,9 +24,7 @@ Cpus CpusOf(const ProcStat& stat) {
   return cpus;
 }
 
-Ticks TicksOf(const ProcStatCpu& row) {
-  return Ticks(std::begin(row.ticks), std::end(row.ticks));
-}
+Ticks TicksOf(const ProcStatCpu& row) { return Ticks(std::begin(row.ticks), std::end(row.ticks)); }
 
 TEST(ProcStat, RowsOfCpusAreReadAndTheAggregateIsNot) {
   const ProcStat stat = ParseProcStat(
@@ -52,8 +50,8 @@ TEST(ProcStat, CpuIdsMayBeSparse) {
 TEST(ProcStat, AColumnThatIsNotPrintedIsNotKnown) {
   const ProcStat stat = ParseProcStat("cpu0 661 3 290 17045\n");
   ASSERT_EQ(stat.cpus.size(), 1u);
-  EXPECT_EQ(TicksOf(stat.cpus[0]), (Ticks{661, 3, 290, 17045, std::nullopt, std::nullopt,
-                                          std::nullopt, std::nullopt}));
+  EXPECT_EQ(TicksOf(stat.cpus[0]),
+            (Ticks{661, 3, 290, 17045, std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
 }
 
 TEST(ProcStat, AColumnThatIsNoNumberIsNotKnownAndDoesNotShiftTheOthers) {
@@ -261,7 +259,7 @@ TEST_F(TextFile, ThatCannotBeReadIsNamed) {
 }
 
 uint64_t InodeOf(const fs::path& path) {
-  struct stat status{};
+  struct stat status {};
   EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
   return status.st_ino;
 }
@@ -272,8 +270,7 @@ TEST_F(CgroupTree, PathsAreFoundByTheirInodeBelowTheV2Mount) {
   auto paths = ReadCgroupPaths(root_);
   EXPECT_EQ(paths.size(), 3u);
   EXPECT_EQ(paths[InodeOf(root_)], "/");
-  EXPECT_EQ(paths[InodeOf(root_ / "user.slice/session-3.scope")],
-            "/user.slice/session-3.scope");
+  EXPECT_EQ(paths[InodeOf(root_ / "user.slice/session-3.scope")], "/user.slice/session-3.scope");
 }
 
 TEST_F(CgroupTree, OnAHybridHostV2IsOneLevelDeeper) {

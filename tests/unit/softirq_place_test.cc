@@ -59,27 +59,28 @@ TEST(SoftirqPlace, AfterAnInterruptThatRaisedNothingItIsOwn) {
 }
 
 TEST(SoftirqPlace, WhatAnInterruptRaisesWhileSoftirqsAreDisabledIsOwn) {
-  const std::vector<CpuEvent> disabled = {
-      LineEntry(3000, 40, 1), Raising(LineExit(3010, 40, 1), kRx, kSoftirqsDisabled),
-      SoftirqEntry(3020, kNetRx), SoftirqExit(3030, kNetRx)};
+  const std::vector<CpuEvent> disabled = {LineEntry(3000, 40, 1),
+                                          Raising(LineExit(3010, 40, 1), kRx, kSoftirqsDisabled),
+                                          SoftirqEntry(3020, kNetRx), SoftirqExit(3030, kNetRx)};
   EXPECT_EQ(Counted(disabled), (Places{0, 1}));
 
-  std::vector<CpuEvent> after_a_stolen_batch = {LineEntry(2000, 40, 1),
-                                                Raising(LineExit(2010, 40, 1), kRx),
-                                                SoftirqEntry(2020, kNetRx),
-                                                SoftirqExit(2030, kNetRx)};
+  std::vector<CpuEvent> after_a_stolen_batch = {
+      LineEntry(2000, 40, 1), Raising(LineExit(2010, 40, 1), kRx), SoftirqEntry(2020, kNetRx),
+      SoftirqExit(2030, kNetRx)};
   after_a_stolen_batch.insert(after_a_stolen_batch.end(), disabled.begin(), disabled.end());
   EXPECT_EQ(Counted(after_a_stolen_batch), (Places{1, 1}));
 }
 
 TEST(SoftirqPlace, ABatchThatStartsOverStaysWhereItBegan) {
   const CpuEvent exit = LineExit(2010, 40, 1);
-  const std::vector<CpuEvent> turns = {
-      SoftirqEntry(2020, kNetRx),     SoftirqExit(2030, kNetRx, kTm),
-      SoftirqEntry(2030, kTimer),     LineEntry(2031, 40, 1),
-      Raising(LineExit(2032, 40, 1), kRx, kServingSoftirq),
-      SoftirqExit(2040, kTimer, kRx), SoftirqEntry(2040, kNetRx),
-      SoftirqExit(2050, kNetRx)};
+  const std::vector<CpuEvent> turns = {SoftirqEntry(2020, kNetRx),
+                                       SoftirqExit(2030, kNetRx, kTm),
+                                       SoftirqEntry(2030, kTimer),
+                                       LineEntry(2031, 40, 1),
+                                       Raising(LineExit(2032, 40, 1), kRx, kServingSoftirq),
+                                       SoftirqExit(2040, kTimer, kRx),
+                                       SoftirqEntry(2040, kNetRx),
+                                       SoftirqExit(2050, kNetRx)};
   EXPECT_EQ(Counted(turns), (Places{0, 3}));
 
   std::vector<CpuEvent> at_irq_exit = {LineEntry(2000, 40, 1), Raising(exit, kRx)};
@@ -89,18 +90,16 @@ TEST(SoftirqPlace, ABatchThatStartsOverStaysWhereItBegan) {
 
 TEST(SoftirqPlace, AnInterruptAtTheVeryEndOfAStolenBatchProlongsIt) {
   EXPECT_EQ(Counted({LineEntry(2000, 40, 1), Raising(LineExit(2010, 40, 1), kRx),
-                     SoftirqEntry(2020, kNetRx), SoftirqExit(2030, kNetRx),
-                     LineEntry(2031, 40, 1),
+                     SoftirqEntry(2020, kNetRx), SoftirqExit(2030, kNetRx), LineEntry(2031, 40, 1),
                      Raising(LineExit(2032, 40, 1), kTm, kServingSoftirq),
                      SoftirqEntry(2033, kTimer), SoftirqExit(2040, kTimer)}),
             (Places{2, 0}));
 }
 
 TEST(SoftirqPlace, InKsoftirqdEverySoftirqIsItsOwn) {
-  const std::vector<CpuEvent> events = {
-      SoftirqRaise(2005, kNetRx), LineEntry(2005, 40, 1),
-      Raising(LineExit(2010, 40, 1), kRx), SoftirqEntry(2020, kNetRx),
-      SoftirqExit(2030, kNetRx)};
+  const std::vector<CpuEvent> events = {SoftirqRaise(2005, kNetRx), LineEntry(2005, 40, 1),
+                                        Raising(LineExit(2010, 40, 1), kRx),
+                                        SoftirqEntry(2020, kNetRx), SoftirqExit(2030, kNetRx)};
   EXPECT_EQ(Counted(events, {17, Task::kKsoftirqd}), (Places{0, 1}));
   EXPECT_EQ(Guessed(events, {17, Task::kKsoftirqd}), (Places{0, 1}));
   EXPECT_EQ(Counted(events, {18, Task::kKthread}), (Places{1, 0}));
@@ -108,8 +107,8 @@ TEST(SoftirqPlace, InKsoftirqdEverySoftirqIsItsOwn) {
 
 TEST(SoftirqPlace, ASwitchForgetsWhatAnInterruptLeftToKsoftirqd) {
   const std::vector<CpuEvent> events = {
-      LineEntry(2000, 40, 1),    SoftirqRaise(2005, kNetRx), Raising(LineExit(2010, 40, 1), kRx),
-      Switch(2015, 100, {200}),  SoftirqEntry(2020, kNetRx), SoftirqExit(2030, kNetRx)};
+      LineEntry(2000, 40, 1),   SoftirqRaise(2005, kNetRx), Raising(LineExit(2010, 40, 1), kRx),
+      Switch(2015, 100, {200}), SoftirqEntry(2020, kNetRx), SoftirqExit(2030, kNetRx)};
   EXPECT_EQ(Counted(events), (Places{0, 1}));
 }
 
@@ -128,26 +127,24 @@ TEST(GuessedSoftirqPlace, WhatWasNotRaisedAtTheInterruptsEndIsOwn) {
   EXPECT_EQ(Guessed({LineEntry(2000, 40, 1), LineExit(2010, 40, 1), SoftirqRaise(2011, kNetRx),
                      SoftirqEntry(2012, kNetRx), SoftirqExit(2030, kNetRx)}),
             (Places{0, 1}));
-  EXPECT_EQ(Guessed({SoftirqRaise(2011, kNetRx), SoftirqEntry(2012, kNetRx),
-                     SoftirqExit(2030, kNetRx)}),
-            (Places{0, 1}));
+  EXPECT_EQ(
+      Guessed({SoftirqRaise(2011, kNetRx), SoftirqEntry(2012, kNetRx), SoftirqExit(2030, kNetRx)}),
+      (Places{0, 1}));
 }
 
 TEST(GuessedSoftirqPlace, TheGapCountsOnlyForTheFirstOfABatch) {
-  EXPECT_EQ(Guessed({LineEntry(2000, 40, 1), SoftirqRaise(2005, kTimer),
-                     SoftirqRaise(2006, kNetRx), LineExit(2010, 40, 1),
-                     SoftirqEntry(2020, kTimer), SoftirqRaise(2030, kTasklet),
-                     SoftirqExit(50'000, kTimer), SoftirqEntry(50'001, kNetRx),
-                     SoftirqExit(99'000, kNetRx), SoftirqEntry(99'001, kTasklet),
-                     SoftirqExit(99'002, kTasklet)}),
+  EXPECT_EQ(Guessed({LineEntry(2000, 40, 1), SoftirqRaise(2005, kTimer), SoftirqRaise(2006, kNetRx),
+                     LineExit(2010, 40, 1), SoftirqEntry(2020, kTimer),
+                     SoftirqRaise(2030, kTasklet), SoftirqExit(50'000, kTimer),
+                     SoftirqEntry(50'001, kNetRx), SoftirqExit(99'000, kNetRx),
+                     SoftirqEntry(99'001, kTasklet), SoftirqExit(99'002, kTasklet)}),
             (Places{3, 0}));
 }
 
 TEST(GuessedSoftirqPlace, AnInterruptInsideAnOwnSoftirqDoesNotMakeItStolen) {
-  EXPECT_EQ(Guessed({SoftirqRaise(1999, kTimer), SoftirqEntry(2000, kTimer),
-                     LineEntry(2010, 40, 1), SoftirqRaise(2011, kNetRx), LineExit(2012, 40, 1),
-                     SoftirqExit(2020, kTimer), SoftirqEntry(2021, kNetRx),
-                     SoftirqExit(2030, kNetRx)}),
+  EXPECT_EQ(Guessed({SoftirqRaise(1999, kTimer), SoftirqEntry(2000, kTimer), LineEntry(2010, 40, 1),
+                     SoftirqRaise(2011, kNetRx), LineExit(2012, 40, 1), SoftirqExit(2020, kTimer),
+                     SoftirqEntry(2021, kNetRx), SoftirqExit(2030, kNetRx)}),
             (Places{0, 2}));
 }
 

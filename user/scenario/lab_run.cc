@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "user/lab/contract.h"
 #include "user/lab/guest.h"
 #include "user/lab/lab.h"
@@ -67,7 +68,7 @@ GuestSpec SpecOf(const Scenario& scenario, const LabRunOptions& options, const B
   spec.cpus = scenario.lab.cpus;
   spec.wire_interval_us = scenario.lab.wire_interval_us;
   if (auto extra = arm.settings.find("kernel_parameters"); extra != arm.settings.end())
-    spec.kernel_parameters.push_back(extra->second);
+    spec.kernel_parameters = absl::StrSplit(extra->second, ' ', absl::SkipEmpty());
   spec.job = ArmJobToJson(job);
   return spec;
 }
