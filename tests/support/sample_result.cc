@@ -202,7 +202,13 @@ Result SampleRun() {
                       0.214,
                       0.171,
                       14'943,
-                      {0.434, 0.021, 0.332, 0.081, 0, 0}};
+                      {.hidden = 0.434,
+                       .to_other_column = 0,
+                       .to_competitor_user = 0.021,
+                       .to_competitor_sys = 0.332,
+                       .to_stream = 0.081,
+                       .to_idle = 0,
+                       .elsewhere = 0}};
   const Figures de = {5.205,
                       0.939,
                       2.714,
@@ -215,7 +221,13 @@ Result SampleRun() {
                       0.138,
                       0.184,
                       229'694,
-                      {0.539, 0.012, 0.455, 0.0754, 0, -0.0034}};
+                      {.hidden = 0.552,           // hardirqs and vectors: the irq column shows none
+                       .to_other_column = 0.013,  // softirq column less softirq
+                       .to_competitor_user = 0.012,
+                       .to_competitor_sys = 0.455,
+                       .to_stream = 0.0754,
+                       .to_idle = 0,
+                       .elsewhere = -0.0034}};
   result.arms = {LabArm("rl", {"eth0", "8139cp", "rtl8139"}, rl),
                  LabArm("de", {"eth0", "tulip", "tulip"}, de)};
   result.reference = {{kSource, "FreeBSD", "rl", Race(10.41, 10.24, 0.02, 0.38)},

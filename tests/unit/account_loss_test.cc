@@ -94,6 +94,16 @@ TEST(AccountLoss, AFirstExitAfterASwitchIsALossAndTakesNoTime) {
   EXPECT_EQ(Explained(replay.At(2000)), 1000u);
 }
 
+// Softirqs do not run on top of a line's handler, so that one began after them.
+TEST(AccountLoss, AFirstExitOfALineAfterASoftirqIsALossAndTakesNoTime) {
+  AccountReplay replay =
+      Replay({SoftirqEntry(1100, kTimer), SoftirqExit(1200, kTimer), LineExit(1500, 40, 1)});
+  EXPECT_EQ(replay.account().edge_exits, 0u);
+  EXPECT_EQ(replay.Lost(LOSS_exit_unmatched), 1u);
+  EXPECT_EQ(replay.Losses(), 1u);
+  EXPECT_EQ(Explained(replay.At(2000)), 1000u);
+}
+
 TEST(AccountLoss, AClockThatStepsBackGivesNoTimeInsteadOfCenturies) {
   AccountReplay replay(kBegan, kUserTask);
   replay.Feed(LineEntry(2000, 40, 1));

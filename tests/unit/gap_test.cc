@@ -134,6 +134,33 @@ TEST(GapCosts, FitIsNeverNegative) {
   EXPECT_GE(costs.vector.k_ns.value(), 0);
 }
 
+GapRun LoopOf(int64_t elapsed_ns, uint64_t gap_ns) {
+  GapRun run;
+  run.elapsed_ns = elapsed_ns;
+  run.gaps = {Gap{gap_ns, 0, 1, 0, 1, 2}};
+  return run;
+}
+
+// The loop had 600 us of 1 ms; the ledger gives it 700 us, of which ten
+// interrupts and twenty softirqs explain 20.
+TEST(SwitchCost, IsWhatTheLedgerGaveTheLoopBeyondWhatItHadAndItsInterruptsCost) {
+  GapCosts costs;
+  costs.hardirq.k_ns = 1000;
+  costs.softirq.k_ns = 500;
+  const LoopLedger ledger{700'000, 16, 10, 0, 20};
+  EXPECT_DOUBLE_EQ(SwitchCost(LoopOf(1'000'000, 400'000), costs, ledger).value(), 5000);
+}
+
+TEST(SwitchCost, NeedsTenSwitchesAndTheCostOfWhatHitTheLoop) {
+  GapCosts costs;
+  costs.hardirq.k_ns = 1000;
+  const GapRun run = LoopOf(1'000'000, 400'000);
+  EXPECT_FALSE(SwitchCost(run, costs, {700'000, 9, 10, 0, 0}).has_value());
+  EXPECT_TRUE(SwitchCost(run, costs, {700'000, 10, 10, 0, 0}).has_value());
+  EXPECT_FALSE(SwitchCost(run, costs, {700'000, 10, 10, 0, 1}).has_value());
+  EXPECT_EQ(SwitchCost(run, costs, {600'000, 10, 10, 0, 0}).value(), 0) << "never negative";
+}
+
 // What the signal handler, in the place of a BPF program, writes.
 volatile uint64_t g_switches;
 volatile uint64_t g_hardirqs;

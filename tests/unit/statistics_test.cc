@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "user/model/metrics.h"
 
@@ -34,36 +36,80 @@ TEST(Statistics, IntervalIsThePairOfOrderStatisticsOfTheTextbooks) {
     EXPECT_EQ(interval.low, low) << n;
     EXPECT_EQ(interval.high, high) << n;
     EXPECT_EQ(interval.n, n);
-    EXPECT_GE(MedianConfidence(n), 0.95) << n;
   }
 }
 
-TEST(Statistics, FewerThanSixValuesGiveTheRangeAndAdmitIt) {
-  const Interval interval = MedianInterval({2, 5, 3});
-  EXPECT_EQ(interval.low, 2);
-  EXPECT_EQ(interval.median, 3);
-  EXPECT_EQ(interval.high, 5);
-  EXPECT_DOUBLE_EQ(MedianConfidence(3), 0.75);
-  EXPECT_DOUBLE_EQ(MedianConfidence(5), 0.9375);
-  EXPECT_DOUBLE_EQ(MedianConfidence(1), 0);
-  EXPECT_DOUBLE_EQ(MedianConfidence(0), 0);
+// By hand: s * t(0.975, n - 1) / sqrt(n), t from a printed table.
+TEST(Statistics, TwoToFiveValuesGiveStudentsInterval) {
+  const struct {
+    std::vector<double> values;
+    double median, half;
+  } expected[] = {{{0, 2}, 1, 12.706},
+                  {{2, 5, 3}, 3, 3.795},
+                  {{1, 0, -1, 0}, 0, 1.2992},
+                  {{5, 4, 3, 2, 1}, 3, 1.9632}};
+  for (const auto& [values, median, half] : expected) {
+    const Interval interval = MedianInterval(values);
+    EXPECT_EQ(interval.median, median);
+    EXPECT_NEAR(interval.low, median - half, 0.001) << values.size();
+    EXPECT_NEAR(interval.high, median + half, 0.001) << values.size();
+    EXPECT_EQ(interval.n, static_cast<int>(values.size()));
+  }
 }
 
-// The claim itself, on a skewed distribution whose median is ln 2.
-TEST(Statistics, IntervalHoldsTheTrueMedianAsOftenAsItSays) {
+TEST(Statistics, OneValueCarriesNoInterval) {
+  const Interval interval = MedianInterval({2.5});
+  EXPECT_EQ(interval.low, 2.5);
+  EXPECT_EQ(interval.median, 2.5);
+  EXPECT_EQ(interval.high, 2.5);
+  EXPECT_EQ(interval.n, 1);
+  EXPECT_EQ(MedianInterval({}).n, 0);
+}
+
+TEST(Statistics, RoundsThatAreAllTheSameHaveAnIntervalWithoutWidth) {
+  for (int n = 2; n <= 8; ++n) {
+    const Interval interval = MedianInterval(std::vector<double>(n, 0.1));
+    EXPECT_EQ(interval.low, 0.1) << n;
+    EXPECT_EQ(interval.high, 0.1) << n;
+  }
+}
+
+TEST(Statistics, SpreadOfLargeValuesThatHardlyDifferKeepsItsDigits) {
+  const Interval interval = MedianInterval({4e12 + 1, 4e12 + 2, 4e12 + 3});
+  EXPECT_NEAR(interval.high - interval.median, 4.3027 / std::sqrt(3.0), 0.001);
+}
+
+template <typename Distribution>
+double ShareOfIntervalsThatHold(double true_median, int n, Distribution distribution) {
+  constexpr int kTrials = 20000;
   std::mt19937_64 random(1999);
-  std::exponential_distribution<double> skewed(1.0);
-  for (const int n : {3, 6, 9, 20}) {
-    constexpr int kTrials = 20000;
-    int held = 0;
-    for (int trial = 0; trial < kTrials; ++trial) {
-      std::vector<double> values(n);
-      for (double& value : values) value = skewed(random);
-      const Interval interval = MedianInterval(values);
-      held += interval.low <= std::log(2.0) && std::log(2.0) <= interval.high;
-    }
-    EXPECT_NEAR(static_cast<double>(held) / kTrials, MedianConfidence(n), 0.01) << n;
+  int held = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> values(n);
+    for (double& value : values) value = distribution(random);
+    const Interval interval = MedianInterval(values);
+    held += interval.low <= true_median && true_median <= interval.high;
   }
+  return static_cast<double>(held) / kTrials;
+}
+
+// The claims themselves. 0.005 is over three standard errors of 20,000 trials.
+TEST(Statistics, StudentsIntervalHoldsTheMedianOfNormalValues) {
+  for (const int n : {2, 3, 4, 5}) {
+    const double share = ShareOfIntervalsThatHold(7.0, n, std::normal_distribution<double>(7, 2));
+    EXPECT_GT(share, 0.930) << n;
+    EXPECT_LT(share, 0.957) << n;
+  }
+}
+
+// 1 - 2 P(Bin(n, 1/2) < k), whatever the distribution: here one that is skewed.
+TEST(Statistics, OrderStatisticsHoldTheMedianOfSkewedValues) {
+  const std::pair<int, double> confidences[] = {{6, 0.9688}, {9, 0.9609}, {20, 0.9586}};
+  for (const auto& [n, confidence] : confidences)
+    EXPECT_NEAR(
+        ShareOfIntervalsThatHold(std::log(2.0), n, std::exponential_distribution<double>(1)),
+        confidence, 0.005)
+        << n;
 }
 
 TEST(Statistics, ManyValuesNeitherOverflowNorUnderflow) {

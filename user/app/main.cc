@@ -4,6 +4,7 @@
 
 #include "user/app/commands.h"
 #include "user/app/exit_status.h"
+#include "user/app/record.h"
 #include "user/app/version.h"
 #include "user/scenario/lab_run.h"
 
@@ -41,6 +42,14 @@ void AddRun(CLI::App& app, RunOptions& options) {
   AddFormat(run, options.format);
 }
 
+void AddRecord(CLI::App& app, RecordOptions& options) {
+  CLI::App* record = app.add_subcommand("record", "profile this host (needs root)");
+  record->add_option("-d,--duration", options.seconds, "for so many seconds");
+  record->add_option("command", options.command, "after --: while this command runs");
+  record->add_option("-o,--output", options.output, "write the result here, as JSON");
+  AddFormat(record, options.format);
+}
+
 int Main(int argc, char** argv) {
   // pid 1 of a lab guest is this same program
   if (argc > 1 && std::strcmp(argv[1], "guest") == 0) RunAsGuest();
@@ -51,6 +60,8 @@ int Main(int argc, char** argv) {
   app.footer(kExitStatuses);
   RunOptions run;
   AddRun(app, run);
+  RecordOptions record;
+  AddRecord(app, record);
   app.add_subcommand("list", "the scenarios, one line each");
   CLI::App* report = app.add_subcommand("report", "show a saved result again");
   std::string file, format = "text";
@@ -63,6 +74,7 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitFine : kExitUsage;
   }
   if (app.got_subcommand("run")) return RunCommand(run);
+  if (app.got_subcommand("record")) return RecordCommand(record);
   if (app.got_subcommand("list")) return ListCommand();
   return ReportCommand(file, format);
 }

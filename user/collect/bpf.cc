@@ -257,7 +257,7 @@ std::vector<TaskSnapshot> BpfLedger::ReadTasks(uint64_t* torn) const {
 }
 
 std::optional<TaskSnapshot> BpfLedger::ReadTask(const task_key& key, uint64_t* torn) const {
-  TaskSnapshot first{key, {}}, second{key, {}};
+  TaskSnapshot first{key, {}, 0}, second{key, {}, 0};
   // Written with interrupts off on another CPU: a copy is good when no write
   // was under way and a second copy is the same.
   for (int attempt = 0; attempt < 100; ++attempt) {

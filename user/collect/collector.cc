@@ -85,7 +85,7 @@ void AddOpenStint(const CpuSnapshot& cpu, Snapshot& snapshot) {
     return SameTask(task.key, account.running.key);
   });
   if (found == snapshot.tasks.end()) {
-    TaskSnapshot fresh{account.running.key, {}};
+    TaskSnapshot fresh{account.running.key, {}, 0};
     fresh.account.charge_first = fresh.account.charge_last = account.running.charge_base;
     auto comm = ReadTextFile(absl::StrCat("/proc/", fresh.key.pid, "/comm"));
     if (comm.ok()) strncpy(fresh.account.comm, comm->c_str(), COMM_LENGTH - 1);
@@ -100,6 +100,7 @@ void AddOpenStint(const CpuSnapshot& cpu, Snapshot& snapshot) {
   stint.on_cpu_ns = cpu.at_ns - level.start_ns;
   account_stint_totals(&account, &stint.totals);
   account_add_stint(&found->account, &stint);
+  found->open_ns = stint.on_cpu_ns;
   account_add_thefts(&found->account, &account);
 }
 

@@ -14,11 +14,6 @@
 
 namespace irqprof::lab {
 
-void Fd::Close() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
-
 absl::Status ErrnoStatus(const std::string& what) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", what));
 }

@@ -6,35 +6,14 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "user/workload/fd.h"
 
 namespace irqprof::lab {
 
-// A file descriptor with one owner; -1 is none.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) {
-      Close();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  ~Fd() { Close(); }
-
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void Close();
-
- private:
-  int fd_ = -1;
-};
+using irqprof::Fd;
 
 struct Pipe {
   Fd read;

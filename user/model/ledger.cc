@@ -203,16 +203,17 @@ std::vector<TheftRow> SubtractThefts(const task_account& a, const task_account& 
 }
 
 void AppendTasks(const Snapshot& earlier, const Snapshot& later, std::vector<TaskRow>& rows) {
-  std::map<TaskId, const task_account*> before;
-  for (const TaskSnapshot& task : earlier.tasks) before[IdOf(task.key)] = &task.account;
+  std::map<TaskId, const TaskSnapshot*> before;
+  for (const TaskSnapshot& task : earlier.tasks) before[IdOf(task.key)] = &task;
   const LineNames line_names = NamesOfLines(later);
-  static const task_account kNone{};
+  static const TaskSnapshot kNone{};
   for (const TaskSnapshot& task : later.tasks) {
     auto found = before.find(IdOf(task.key));
-    const task_account& base = found != before.end() ? *found->second : kNone;
-    if (task.account.on_cpu_ns == base.on_cpu_ns) continue;
-    TaskRow row = SubtractTask(base, task.account, task.key, later);
-    row.stolen_by = SubtractThefts(base, task.account, line_names);
+    const TaskSnapshot& base = found != before.end() ? *found->second : kNone;
+    if (task.account.on_cpu_ns == base.account.on_cpu_ns) continue;
+    TaskRow row = SubtractTask(base.account, task.account, task.key, later);
+    row.kernel.slack_ns = base.open_ns + task.open_ns;
+    row.stolen_by = SubtractThefts(base.account, task.account, line_names);
     rows.push_back(std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [](const TaskRow& x, const TaskRow& y) {
@@ -256,7 +257,8 @@ const NicFact* NicOfLine(const std::vector<NicFact>& nics, int irq, const std::s
   for (const NicFact& nic : nics) {
     if (has(nic.msi)) return &nic;
     bool named = action.compare(0, nic.netdev.size(), nic.netdev) == 0 &&
-                 (action.size() == nic.netdev.size() || !isalnum(action[nic.netdev.size()]));
+                 (action.size() == nic.netdev.size() ||
+                  !isalnum(static_cast<unsigned char>(action[nic.netdev.size()])));
     if (has(nic.intx) && named) return &nic;
   }
   return nullptr;

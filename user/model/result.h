@@ -108,6 +108,9 @@ struct TaskRow {
     int64_t utime_ns = 0;    // raw task->utime, before cputime_adjust()
     int64_t stime_ns = 0;    // raw task->stime; holds softirq ticks in tick mode
     int64_t runtime_ns = 0;  // se.sum_exec_runtime
+    // How far these three may be from the interval's ends: the task was on a CPU
+    // at one of them, and the kernel's figures are taken when it leaves.
+    int64_t slack_ns = 0;
     // What the kernel's per-CPU columns gained while this task was on the CPU;
     // absent where the kernel does not let a program read them.
     struct Columns {

@@ -93,6 +93,7 @@ void Fields(auto& io, Is<TaskRow::Kernel> auto& kernel) {
   io.Required("utime_ns", kernel.utime_ns);
   io.Required("stime_ns", kernel.stime_ns);
   io.Required("runtime_ns", kernel.runtime_ns);
+  io.Extra("slack_ns", kernel.slack_ns);
   io.Omittable("columns", kernel.columns);
 }
 

@@ -56,6 +56,9 @@ struct CpuSnapshot {
 struct TaskSnapshot {
   task_key key{};
   task_account account{};
+  // On the CPU since it got there, in the sums; what the kernel charged it for
+  // that is not: it is known only when the task leaves.
+  uint64_t open_ns = 0;
 };
 
 struct NicFact {

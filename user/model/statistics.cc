@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace irqprof {
 namespace {
@@ -14,22 +15,16 @@ double BinomialHalf(int n, int k) {
                   n * std::log(2.0));
 }
 
-struct Rank {
-  int k = 1;  // 1-based: x(k) .. x(n + 1 - k)
-  double confidence = 0;
-};
-
-// The narrowest pair that carries 95 %, or the range where none does.
-Rank MedianRank(int n) {
-  if (n < 1) return {};
+// The 1-based k of the narrowest x(k)..x(n+1-k) that carries 95 %.
+int MedianRank(int n) {
+  int k = 1;
   double below = BinomialHalf(n, 0);  // P(Bin < k)
-  Rank rank{1, 1 - 2 * below};
-  for (int k = 2; 2 * k <= n; ++k) {
-    below += BinomialHalf(n, k - 1);
+  while (2 * (k + 1) <= n) {
+    below += BinomialHalf(n, k);
     if (1 - 2 * below < kConfidence) break;
-    rank = {k, 1 - 2 * below};
+    ++k;
   }
-  return rank;
+  return k;
 }
 
 double SortedMedian(const std::vector<double>& sorted) {
@@ -44,19 +39,43 @@ std::vector<double> SortedFinite(std::vector<double> values) {
   return values;
 }
 
+// Deviations are taken from the median, which is near: no digits are lost.
+double StandardDeviation(const std::vector<double>& values, double median) {
+  const double n = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += (value - median) / n;
+  double squares = 0;
+  for (const double value : values) squares += std::pow(value - median - mean, 2);
+  return std::sqrt(squares / (n - 1));
+}
+
+double StudentHalfWidth(const std::vector<double>& values, double median) {
+  // t(0.975, n - 1), from any table of the distribution.
+  constexpr double kT[kOrderStatisticsFrom] = {0, 0, 12.7062, 4.3027, 3.1824, 2.7764};
+  const size_t n = values.size();
+  return kT[n] * StandardDeviation(values, median) / std::sqrt(static_cast<double>(n));
+}
+
 }  // namespace
 
-double Median(std::vector<double> values) { return MedianInterval(std::move(values)).median; }
+double Median(std::vector<double> values) {
+  const std::vector<double> sorted = SortedFinite(std::move(values));
+  return sorted.empty() ? 0 : SortedMedian(sorted);
+}
 
 Interval MedianInterval(std::vector<double> values) {
   const std::vector<double> sorted = SortedFinite(std::move(values));
   if (sorted.empty()) return {};
   const int n = static_cast<int>(sorted.size());
-  const int k = MedianRank(n).k;
-  return {SortedMedian(sorted), sorted[k - 1], sorted[n - k], n};
+  const double median = SortedMedian(sorted);
+  if (n == 1) return {median, median, median, n};
+  if (n >= kOrderStatisticsFrom) {
+    const int k = MedianRank(n);
+    return {median, sorted[k - 1], sorted[n - k], n};
+  }
+  const double half = StudentHalfWidth(sorted, median);
+  return {median, median - half, median + half, n};
 }
-
-double MedianConfidence(int n) { return std::max(0.0, MedianRank(n).confidence); }
 
 std::map<std::string, Interval> Summarize(const std::vector<Run>& runs) {
   std::map<std::string, std::vector<double>> values;

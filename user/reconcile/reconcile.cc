@@ -70,14 +70,14 @@ Finding TaskCharge(const TaskRow& task, int64_t tick_ns) {
   finding.subject = absl::StrFormat("task %d (%s)", task.pid, task.comm);
   finding.exact_ns = task.own_ns;
   finding.kernel_ns = task.kernel.utime_ns + task.kernel.stime_ns;
-  finding.bound_ns = 2 * tick_ns;
+  finding.bound_ns = 2 * tick_ns + task.kernel.slack_ns;
   Judge(finding);
   finding.text = absl::StrFormat(
       "task %d (%s) used %.1f ms itself; the kernel charged it %.1f ms user and %.1f ms system",
       task.pid, task.comm, Ms(task.own_ns), Ms(task.kernel.utime_ns), Ms(task.kernel.stime_ns));
   if (finding.verdict == "misattributed" && finding.kernel_ns > finding.exact_ns)
-    absl::StrAppendFormat(&finding.text, ", %.1f ms of it interrupts that ran on top of it",
-                          Ms(finding.kernel_ns - finding.exact_ns));
+    absl::StrAppendFormat(&finding.text, ", %.1f ms too much; %.1f ms of interrupts ran on top of it",
+                          Ms(finding.kernel_ns - finding.exact_ns), Ms(task.stolen.Sum()));
   return finding;
 }
 

@@ -11,8 +11,9 @@
 //       bound = 1 tick + the wider side of that bracket.
 //   task-charge (per task that had >= 1 % of the time)
 //     exact: own time; kernel: utime + stime, each kept in whole kernel ticks,
-//     none longer than a USER_HZ tick:
-//       bound = 2 ticks.
+//     none longer than a USER_HZ tick, and known as of when the task last left a
+//     CPU:
+//       bound = 2 ticks + how long it was on a CPU at either end of the interval.
 //
 // Verdicts: "agrees" within the bound, "misattributed" outside it, and
 // "not-comparable" where the kernel does not print the value at all.

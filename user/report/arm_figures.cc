@@ -1,7 +1,6 @@
 #include "user/report/arm_figures.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -83,13 +82,34 @@ std::optional<HiddenSplit> ArmHiddenSplit(const Arm& arm) {
   const bool any = std::any_of(arm.runs.begin(), arm.runs.end(),
                                [](const Run& run) { return run.hidden_split.has_value(); });
   if (!any) return std::nullopt;
-  return HiddenSplit{median(&HiddenSplit::hidden),
-                     median(&HiddenSplit::to_other_column),
-                     median(&HiddenSplit::to_competitor_user),
-                     median(&HiddenSplit::to_competitor_sys),
-                     median(&HiddenSplit::to_stream),
-                     median(&HiddenSplit::to_idle),
-                     median(&HiddenSplit::elsewhere)};
+  HiddenSplit split;
+  split.hidden = median(&HiddenSplit::hidden);
+  split.to_other_column = median(&HiddenSplit::to_other_column);
+  split.to_competitor_user = median(&HiddenSplit::to_competitor_user);
+  split.to_competitor_sys = median(&HiddenSplit::to_competitor_sys);
+  split.to_stream = median(&HiddenSplit::to_stream);
+  split.to_idle = median(&HiddenSplit::to_idle);
+  split.elsewhere = split.hidden - split.to_other_column - split.to_competitor_user -
+                    split.to_competitor_sys - split.to_stream - split.to_idle;
+  return split;
+}
+
+std::string OverfullColumn(const Arm& arm) {
+  int64_t irq_excess_ns = 0;
+  int64_t softirq_excess_ns = 0;
+  for (const Run& run : arm.runs) {
+    if (!run.profile) continue;
+    for (const KernelCpuRow& row : run.profile->kernel_ledger.cpus) {
+      irq_excess_ns += row.irq_ns.value_or(0);
+      softirq_excess_ns += row.softirq_ns.value_or(0);
+    }
+    for (const CpuRow& cpu : run.profile->cpus) {
+      irq_excess_ns -= cpu.self.hardirq_ns + cpu.self.vector_ns + cpu.self.nmi_ns;
+      softirq_excess_ns -= cpu.self.softirq_ns;
+    }
+  }
+  if (std::max(irq_excess_ns, softirq_excess_ns) <= 0) return "";
+  return softirq_excess_ns >= irq_excess_ns ? "softirq" : "irq";
 }
 
 std::vector<Thief> ThievesOfCompetitor(const Arm& arm) {

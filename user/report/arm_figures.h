@@ -16,8 +16,13 @@ namespace irqprof {
 // the split of the interrupt share from the profiles.
 Interval ArmInterval(const Arm& arm, const std::string& metric);
 
-// Medians over the runs; absent where no run has a split.
+// Medians over the runs; absent where no run has a split. Medians do not add up
+// as the runs' parts do, so `elsewhere`, the rest by definition, is their rest.
 std::optional<HiddenSplit> ArmHiddenSplit(const Arm& arm);
+
+// Which of the kernel's interrupt columns shows more than there was, over all
+// runs: "softirq" or "irq"; empty where none does or no profile tells.
+std::string OverfullColumn(const Arm& arm);
 
 struct Thief {
   std::string kind;

@@ -32,8 +32,10 @@ std::string SignedPercent(double share) {
 
 std::string Seconds(int64_t ns) { return Fixed(static_cast<double>(ns) / 1e9, 3); }
 
-std::string Count(int64_t count, const char* one) {
-  return absl::StrCat(Grouped(static_cast<double>(count)), " ", one, count == 1 ? "" : "s");
+std::string Count(int64_t count, const char* one, const char* many) {
+  const std::string figure = Grouped(static_cast<double>(count));
+  if (count == 1 || many == nullptr) return absl::StrCat(figure, " ", one, count == 1 ? "" : "s");
+  return absl::StrCat(figure, " ", many);
 }
 
 std::string MetricFigure(std::string_view metric, double value) {

@@ -12,9 +12,12 @@ namespace irqprof {
 // A tainted arm is called "measured at least", not "exact".
 std::string FindingText(const Arm& arm, bool tainted);
 
-// Own time less the unobserved against the time alone, and user + sys against
-// it: the first should be 0 %, the second is what the accounting got wrong.
-// Empty where one of them was not measured.
+// "the kernel charged the competitor 3.653 s (0.939 user, 2.714 sys) for 0.904 s
+// of own work". Empty where one of them was not measured.
+std::string ChargeText(const Arm& arm);
+
+// That own work (own time less the unobserved) against the same work alone: the
+// two should be one. Empty where one of them was not measured.
 std::string ProofText(const Arm& arm);
 
 }  // namespace irqprof

@@ -193,6 +193,7 @@ void WriteProfile(const Result& result, const Profile& profile, Page& page) {
   page.Fact("Place", PlaceText(result.place, profile.host));
   page.Fact("Elapsed", Seconds(profile.elapsed_ns) + " s");
   page.Fact("Losses", LossText(profile.losses));
+  WriteUnseen(profile.host.absent_hooks, profile.hidden_switches, page);
   WriteSelfCost(profile, page);
   WriteCpus(profile, page);
   WriteContexts(profile, page);

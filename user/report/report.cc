@@ -39,6 +39,18 @@ std::string LossText(const std::map<std::string, int64_t>& losses) {
   return causes.empty() ? "none" : absl::StrJoin(causes, ", ");
 }
 
+void WriteUnseen(const std::vector<std::string>& absent_hooks, int64_t hidden_switches,
+                 Page& page) {
+  std::vector<std::string> parts;
+  for (const std::string& hook : absent_hooks) parts.push_back(Printable(hook, 60));
+  if (!parts.empty()) parts = {"this kernel does not offer " + absl::StrJoin(parts, ", ")};
+  if (hidden_switches > 0)
+    parts.push_back(absl::StrCat(Count(hidden_switches, "switch", "switches"),
+                                 " from a task in which this kernel runs no BPF: its time on the "
+                                 "CPU is the kernel's own figure"));
+  if (!parts.empty()) page.Fact("Unseen", absl::StrJoin(parts, "; "));
+}
+
 void WriteTaintedAlarm(const std::map<std::string, int64_t>& losses, Page& page) {
   page.Alarm(absl::StrCat("TAINTED: events were lost (", LossText(losses),
                           "). The numbers below are incomplete; do not rely on them."));

@@ -1,5 +1,7 @@
 // The report of `irqprof run`: one block per idea, arms as rows.
 #include <algorithm>
+#include <climits>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -33,6 +35,14 @@ std::map<std::string, int64_t> AllLosses(const Result& result) {
       if (run.profile)
         for (const auto& [cause, count] : run.profile->losses) losses[cause] += count;
   return losses;
+}
+
+int64_t AllHiddenSwitches(const Result& result) {
+  int64_t switches = 0;
+  for (const Arm& arm : result.arms)
+    for (const Run& run : arm.runs)
+      if (run.profile) switches += run.profile->hidden_switches;
+  return switches;
 }
 
 const Profile* FirstProfile(const Result& result) {
@@ -90,23 +100,33 @@ void WriteMetricTable(const Result& result, const std::string& heading,
   page.Table(columns, rows);
 }
 
-// What the line below each median is worth.
+// "3 rounds", "2 to 4 rounds"; empty where no metric has that many.
+std::string RoundsText(const std::set<int>& counts, int from, int below) {
+  const auto first = counts.lower_bound(from);
+  const auto end = counts.lower_bound(below);
+  if (first == end) return "";
+  const int last = *std::prev(end);
+  return absl::StrCat(*first == last ? "" : absl::StrCat(*first, " to "), last, " rounds");
+}
+
+// What the line below each median is, or why there is none.
 void WriteIntervalNote(const Result& result, Page& page) {
   std::set<int> counts;
   for (const Arm& arm : result.arms)
     for (const auto& [metric, interval] : arm.summary) counts.insert(interval.n);
-  if (counts.empty() || *counts.rbegin() < 2) return;
+  if (counts.empty()) return;
   page.Gap();
-  const int least = *counts.begin();
-  if (MedianConfidence(least) >= 0.95) {
-    page.Note("Medians; below each its 95 % interval (order statistics).");
-  } else {
-    page.Note(
-        absl::StrCat("Medians; below each the range of its rounds: fewer than 6 rounds carry "
-                     "no 95 % interval, ",
-                     least, " hold the true median with ", Fixed(100 * MedianConfidence(least), 0),
-                     " % confidence."));
+  if (*counts.rbegin() < 2) {
+    page.Note("One round: it carries no interval.");
+    return;
   }
+  std::vector<std::string> methods;
+  if (const std::string few = RoundsText(counts, 2, kOrderStatisticsFrom); !few.empty())
+    methods.push_back(absl::StrCat("Student's t over ", few, ", taken as normally spread"));
+  const std::string many = RoundsText(counts, kOrderStatisticsFrom, INT_MAX);
+  if (!many.empty()) methods.push_back(absl::StrCat("order statistics over ", many));
+  page.Note(absl::StrCat("Medians; below each the 95 % interval (", absl::StrJoin(methods, "; "),
+                         ").", *counts.begin() < 2 ? " One round carries no interval." : ""));
 }
 
 // Of the metrics the scenario measured, those no other table shows.
@@ -157,26 +177,34 @@ void WriteTables(const Result& result, bool tainted, Page& page) {
 
 void WriteUnobserved(const Result& result, Page& page) {
   std::vector<std::string> arms;
+  bool calibrated = false;
   for (const Arm& arm : result.arms) {
     const Interval interval = ArmInterval(arm, "competitor_unobserved_s");
-    if (interval.n > 0)
-      arms.push_back(absl::StrCat(ArmName(arm), " ", Fixed(interval.median, 3), " s"));
+    calibrated |= interval.n > 0;
+    arms.push_back(absl::StrCat(
+        ArmName(arm), interval.n > 0 ? " " + Fixed(interval.median, 3) + " s" : " not calibrated"));
   }
+  const std::string what =
+      "entry and exit of interrupts on the competitor, and the preemptions they cause, outside "
+      "every hook: ";
   page.Gap();
-  page.Fact("Unobserved", arms.empty()
-                              ? "entry and exit of interrupts: not calibrated"
-                              : absl::StrCat("entry and exit of interrupts on the competitor: ",
-                                             absl::StrJoin(arms, ", "),
-                                             "; a calibrated estimate, part of own, not in the "
-                                             "partition"));
+  page.Fact("Unobserved",
+            calibrated ? absl::StrCat(what, absl::StrJoin(arms, ", "), "; calibrated ",
+                                      result.place == "lab" ? "in the same guest" : "on this host",
+                                      "; part of own, not in the partition")
+                       : absl::StrCat(what, "not calibrated"));
 }
 
 void WriteFindings(const Result& result, bool tainted, Page& page) {
   page.Heading("Where the interrupt time went");
   for (const Arm& arm : result.arms) {
-    page.Paragraph(absl::StrCat(ArmName(arm), ": "), FindingText(arm, tainted));
+    const std::string name = ArmName(arm) + ": ";
+    const std::string indent(DisplayColumns(name), ' ');
+    page.Paragraph(name, FindingText(arm, tainted));
+    const std::string charge = ChargeText(arm);
+    if (!charge.empty()) page.Paragraph(indent, charge);
     const std::string proof = ProofText(arm);
-    if (!proof.empty()) page.Paragraph("    proof: ", proof);
+    if (!proof.empty()) page.Paragraph(indent + "proof: ", proof);
   }
 }
 
@@ -203,6 +231,24 @@ void WriteThieves(const Result& result, Page& page) {
               {"stolen", "s"},
               {"of all stolen", "%"}},
              rows);
+}
+
+// Why the ratio of real can be far from 1 when that of the stream is not.
+void WriteFeedback(const Result& result, Page& page) {
+  std::vector<std::string> arms;
+  for (const Arm& arm : result.arms) {
+    const auto ratio = arm.probe_effect.find("competitor_real_s");
+    const Interval real = ArmInterval(arm, "competitor_real_s");
+    const Interval alone = ArmInterval(arm, "competitor_alone_s");
+    if (ratio == arm.probe_effect.end() || real.n == 0 || real.median <= 0 || alone.n == 0)
+      continue;
+    const double share = alone.median / real.median;
+    arms.push_back(absl::StrCat(ArmName(arm), " ", Percent(share), " / ",
+                                Percent(share * ratio->second), " %"));
+  }
+  if (!arms.empty())
+    page.Note(absl::StrCat("Real follows what the stream leaves the competitor of the CPU: ",
+                           absl::StrJoin(arms, ", "), "."));
 }
 
 void WriteProbeEffect(const Result& result, Page& page) {
@@ -232,6 +278,7 @@ void WriteProbeEffect(const Result& result, Page& page) {
   }
   page.Heading("Probe effect: with irqprof's programs attached / without");
   page.Table(columns, rows);
+  WriteFeedback(result, page);
 }
 
 // As many decimals as the most precise of the row's values: as it was printed.
@@ -306,7 +353,9 @@ void WriteRun(const Result& result, Page& page) {
   if (tainted) WriteTaintedAlarm(losses, page);
   WritePlace(result, page);
   WriteNics(result, page);
-  page.Fact("Losses", FirstProfile(result) == nullptr ? "not known" : LossText(losses));
+  const Profile* profile = FirstProfile(result);
+  page.Fact("Losses", profile == nullptr ? "not known" : LossText(losses));
+  if (profile != nullptr) WriteUnseen(profile->host.absent_hooks, AllHiddenSwitches(result), page);
   WriteTables(result, tainted, page);
   WriteUnobserved(result, page);
   WriteFindings(result, tainted, page);

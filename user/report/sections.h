@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "user/model/result.h"
 #include "user/report/page.h"
@@ -18,6 +19,8 @@ void WriteProfile(const Result& result, const Profile& profile, Page& page);  //
 std::string PlaceText(const std::string& place, const HostFacts& host);
 // "none", or each cause with its count.
 std::string LossText(const std::map<std::string, int64_t>& losses);
+// What this kernel keeps from irqprof; nothing where it keeps nothing.
+void WriteUnseen(const std::vector<std::string>& absent_hooks, int64_t hidden_switches, Page& page);
 void WriteTaintedAlarm(const std::map<std::string, int64_t>& losses, Page& page);
 
 }  // namespace irqprof

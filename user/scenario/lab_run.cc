@@ -125,6 +125,15 @@ class Collected {
   std::vector<std::pair<size_t, Run>> bare_;
 };
 
+// A scenario says which metrics it is about; one that could not be had is named.
+void NameMissingMetrics(const Scenario& scenario, const std::vector<Arm>& arms,
+                        const std::function<void(const std::string&)>& progress) {
+  for (const Arm& arm : arms)
+    for (const std::string& metric : scenario.metrics)
+      if (arm.summary.count(metric) == 0)
+        progress(absl::StrCat(arm.name, ": ", metric, " was not measured"));
+}
+
 }  // namespace
 
 absl::StatusOr<Result> RunInLab(const Scenario& scenario, const LabRunOptions& options,
@@ -178,6 +187,7 @@ absl::StatusOr<Result> RunInLab(const Scenario& scenario, const LabRunOptions& o
   result.scenario = scenario.name;
   result.place = "lab";
   result.arms = std::move(collected).Finish();
+  NameMissingMetrics(scenario, result.arms, progress);
   result.reference = std::move(*reference);
   result.provenance.question = scenario.question;
   result.provenance.order_seed = options.order_seed;

@@ -9,7 +9,8 @@
 //
 //   title, question                      one sentence each
 //   rounds                               how often every arm runs
-//   metrics                              names of user/model/metrics.h, in the order shown
+//   metrics                              names of user/model/metrics.h it is about: a run says
+//                                        which of them it could not measure
 //   reference                            published rows, relative to this file
 //   [competitor] lab_iterations          fixed work in the lab, where the clock is virtual
 //                live_alone_s            on a host: sized to take this long undisturbed

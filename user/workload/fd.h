@@ -14,13 +14,16 @@ class Fd {
   explicit Fd(int fd) : fd_(fd) {}
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
     return *this;
   }
   ~Fd() { Close(); }
 
   int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
+  bool open() const { return fd_ >= 0; }
   void Close() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }

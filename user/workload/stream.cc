@@ -63,7 +63,7 @@ int AwaitConnection(int socket, absl::Duration limit) {
 
 absl::StatusOr<Fd> Connect(const Endpoint& peer, absl::Duration limit) {
   Fd connection(socket(peer.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!connection.ok()) return absl::ErrnoToStatus(errno, "Cannot make a TCP socket");
+  if (!connection.open()) return absl::ErrnoToStatus(errno, "Cannot make a TCP socket");
   int error = 0;
   if (connect(connection.get(), peer.get(), peer.length) != 0) error = errno;
   if (error == EINPROGRESS || error == EINTR) error = AwaitConnection(connection.get(), limit);
