@@ -50,6 +50,21 @@ static __always_inline __u64 comm_start(const struct task_struct *task)
 	return eight;
 }
 
+static __always_inline void columns_now(__u64 columns[COLUMNS])
+{
+#ifdef IRQPROF_PERCPU_SYMBOLS
+	const struct kernel_cpustat *stat;
+	int i;
+
+	if (!&kernel_cpustat)
+		return;
+	stat = bpf_this_cpu_ptr(&kernel_cpustat);
+	/* enum kernel_column begins as enum cpu_usage_stat does */
+	for (i = 0; i < COLUMNS; i++)
+		columns[i] = stat->cpustat[i];
+#endif
+}
+
 static __always_inline void set_running(struct cpu_account *a, const struct task_struct *task)
 {
 	struct running_task *running = &a->running;
@@ -69,6 +84,15 @@ static __always_inline void set_running(struct cpu_account *a, const struct task
 	running->charge_base.utime_ns = task->utime;
 	running->charge_base.stime_ns = task->stime;
 	running->charge_base.runtime_ns = task->se.sum_exec_runtime;
+	columns_now(running->columns_base);
+}
+
+/* A CPU's first event: no program but this path needs its code inline. */
+static __attribute__((noinline)) int begin_recording(struct cpu_account *a, __u64 began_ns)
+{
+	set_running(a, (struct task_struct *)bpf_get_current_task_btf());
+	account_begin(a, began_ns);
+	return 0;
 }
 
 /* This CPU's record; NULL while recording has not begun. */
@@ -81,10 +105,8 @@ static __always_inline struct cpu_account *this_account(void)
 	if (!began_ns)
 		return NULL;
 	a = bpf_map_lookup_elem(&cpu_accounts, &cpu);
-	if (a && !a->levels[LEVEL_TASK].start_ns) {
-		set_running(a, (struct task_struct *)bpf_get_current_task_btf());
-		account_begin(a, began_ns);
-	}
+	if (a && !a->levels[LEVEL_TASK].start_ns)
+		begin_recording(a, began_ns);
 	return a;
 }
 
@@ -308,21 +330,6 @@ int BPF_PROG(on_nmi_handler, void *handler, __s64 delta_ns, int handled)
 	return 0;
 }
 
-static __always_inline void columns_now(__u64 columns[COLUMNS])
-{
-#ifdef IRQPROF_PERCPU_SYMBOLS
-	const struct kernel_cpustat *stat;
-	int i;
-
-	if (!&kernel_cpustat)
-		return;
-	stat = bpf_this_cpu_ptr(&kernel_cpustat);
-	/* enum kernel_column begins as enum cpu_usage_stat does */
-	for (i = 0; i < COLUMNS; i++)
-		columns[i] = stat->cpustat[i];
-#endif
-}
-
 static __always_inline void flush_task(struct cpu_account *a, struct task_struct *prev,
 				       const struct account_stint *stint, const __u64 *columns)
 {
@@ -361,7 +368,6 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	if (!(a->running.flags & RUNNING_IDLE))
 		flush_task(a, prev, &stint, columns);
 	set_running(a, next);
-	__builtin_memcpy(a->running.columns_base, columns, sizeof(columns));
 	account_switch_in(a);
 	return 0;
 }

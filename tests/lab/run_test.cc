@@ -156,8 +156,8 @@ TEST_F(Program, RacesBothCardsAndProvesItsAttribution) {
 }
 
 TEST_F(Program, SameSeedTwiceIsTheSameToTheNanosecond) {
-  const std::vector<std::string> command = {"run", "rl-vs-de", "--arms", "rl", "--rounds", "1",
-                                            "--seed", "1", "-o"};
+  const std::vector<std::string> command = {"run", "rl-vs-de", "--arms", "rl", "--rounds",
+                                            "1",   "--seed",   "1",      "-o"};
   auto metrics = [&](const std::string& name) -> Metrics {
     std::vector<std::string> arguments = command;
     arguments.push_back(Path(name));

@@ -70,8 +70,7 @@ int RunCommand(const RunOptions& options) {
   run.host_clock = options.clock == "host";
   if (auto plan = PlanRun(*scenario, run.arms, run.rounds, run.order_seed); !plan.ok())
     return Usage(plan.status());
-  if (absl::Status writable = CheckWritable(options.output); !writable.ok())
-    return Usage(writable);
+  if (absl::Status writable = CheckWritable(options.output); !writable.ok()) return Usage(writable);
   if (options.live) return CannotMeasure(CheckLive(*scenario));
 
   auto kernel = KernelOf(options);

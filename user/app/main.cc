@@ -26,7 +26,8 @@ void AddRun(CLI::App& app, RunOptions& options) {
   run->add_option("scenario", options.scenario, "a name from `irqprof list`, or a .toml file")
       ->required();
   // the lab is where scenarios run unless told otherwise
-  auto* lab = run->add_flag("--lab", options.lab, "in a virtual machine (the default; needs no root)");
+  auto* lab =
+      run->add_flag("--lab", options.lab, "in a virtual machine (the default; needs no root)");
   run->add_flag("--live", options.live, "on this host (needs root)")->excludes(lab);
   run->add_option("--arms", options.arms, "only these arms, as A,B")->delimiter(',');
   run->add_option("--rounds", options.rounds, "how often each arm runs")

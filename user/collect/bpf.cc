@@ -42,9 +42,9 @@ int KeepWarning(libbpf_print_level level, const char* format, va_list arguments)
 
 absl::Status Refused(const std::string& step, int error) {
   if (error == EPERM || error == EACCES)
-    return absl::PermissionDeniedError(absl::StrCat(
-        step, " was refused (", strerror(error),
-        "): run as root, or give the program CAP_BPF and CAP_PERFMON"));
+    return absl::PermissionDeniedError(
+        absl::StrCat(step, " was refused (", strerror(error),
+                     "): run as root, or give the program CAP_BPF and CAP_PERFMON"));
   return absl::UnavailableError(
       absl::StrCat(step, " failed: ", strerror(error),
                    FirstWarning().empty() ? "" : absl::StrCat(" (", FirstWarning(), ")")));
@@ -146,9 +146,9 @@ void ForEachKey(int map_fd, Visit visit) {
 absl::Status CheckBpfUsable() {
   libbpf_set_print(KeepWarning);
   if (access(kBtfPath, R_OK) != 0)
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cannot read ", kBtfPath,
-        ": this kernel has no BTF; boot one built with CONFIG_DEBUG_INFO_BTF=y"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot read ", kBtfPath,
+                     ": this kernel has no BTF; boot one built with CONFIG_DEBUG_INFO_BTF=y"));
   return absl::OkStatus();
 }
 
@@ -186,7 +186,8 @@ absl::StatusOr<ObjectPtr> LoadObject(const void* bytes, size_t size, const btf* 
   }
   bpf_map__set_max_entries(bpf_object__find_map_by_name(object.get(), "cpu_accounts"),
                            possible_cpus);
-  if (int error = bpf_object__load(object.get())) return Refused("loading the BPF programs", -error);
+  if (int error = bpf_object__load(object.get()))
+    return Refused("loading the BPF programs", -error);
   return object;
 }
 
@@ -216,8 +217,8 @@ absl::StatusOr<std::unique_ptr<BpfLedger>> BpfLedger::Attach(int possible_cpus) 
 
   bpf_map* accounts = bpf_object__find_map_by_name(impl.object.get(), "cpu_accounts");
   impl.account_stride = (sizeof(cpu_account) + 7) / 8 * 8;
-  absl::Status mapped = impl.accounts.Open(bpf_map__fd(accounts),
-                                           impl.account_stride * possible_cpus, PROT_READ);
+  absl::Status mapped =
+      impl.accounts.Open(bpf_map__fd(accounts), impl.account_stride * possible_cpus, PROT_READ);
   mapped.Update(impl.globals.OpenGlobals(impl.object.get()));
   if (!mapped.ok()) return mapped;
   impl.tasks_fd = bpf_object__find_map_fd_by_name(impl.object.get(), "task_accounts");
@@ -313,8 +314,7 @@ absl::StatusOr<std::unique_ptr<BpfInjector>> BpfInjector::Start(int cpu, uint64_
   attributes.size = sizeof(attributes);
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = period_ns;
-  impl.event_fd =
-      syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  impl.event_fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
   if (impl.event_fd < 0) return Refused("opening a cpu-clock event", errno);
   bpf_program* program = bpf_object__find_program_by_name(impl.object.get(), "on_cpu_clock");
   if (ioctl(impl.event_fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(program)) != 0 ||

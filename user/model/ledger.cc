@@ -73,8 +73,8 @@ void AppendContexts(const CpuSnapshot& earlier, const CpuSnapshot& later,
     if (!b.lines[i].used) continue;
     bucket gained = b.lines[i].bucket;
     AddBucket(gained, a.lines[i].bucket, -1);
-    std::string name = i == LINES - 1 ? "(other lines)"
-                                      : FixedString(b.lines[i].name, sizeof(b.lines[i].name));
+    std::string name =
+        i == LINES - 1 ? "(other lines)" : FixedString(b.lines[i].name, sizeof(b.lines[i].name));
     ContextRow row = MakeContext(later.cpu, "hardirq", name, gained);
     if (i != LINES - 1) row.irq = b.lines[i].irq;
     const NicFact* nic = row.irq ? NicOfLine(nics, *row.irq, name) : nullptr;

@@ -36,9 +36,7 @@ struct SelfTime {
   int64_t vector_ns = 0;
   int64_t nmi_ns = 0;
 
-  int64_t Sum() const {
-    return idle_ns + task_ns + softirq_ns + hardirq_ns + vector_ns + nmi_ns;
-  }
+  int64_t Sum() const { return idle_ns + task_ns + softirq_ns + hardirq_ns + vector_ns + nmi_ns; }
   int64_t Interrupts() const { return softirq_ns + hardirq_ns + vector_ns + nmi_ns; }
 };
 
@@ -51,15 +49,15 @@ struct CpuRow {
 
 struct ContextRow {
   int cpu = 0;
-  std::string kind;  // "hardirq", "vector" or "softirq"
-  std::string name;  // action, vector or softirq name; from the kernel, not trusted
-  std::optional<int> irq;             // device lines only
+  std::string kind;        // "hardirq", "vector" or "softirq"
+  std::string name;        // action, vector or softirq name; from the kernel, not trusted
+  std::optional<int> irq;  // device lines only
   std::optional<std::string> netdev;  // device lines that belong to a NIC
   std::optional<std::string> driver;
   int64_t count = 0;
   int64_t self_ns = 0;
   int64_t total_ns = 0;
-  int64_t max_ns = 0;  // longest total
+  int64_t max_ns = 0;                                // longest total
   std::vector<std::pair<int64_t, int64_t>> hist_ns;  // (upper bound, count) of totals
 };
 
@@ -102,7 +100,7 @@ struct TaskRow {
     int64_t vector = 0;
     int64_t softirq = 0;
   } hits;
-  int64_t switches = 0;  // times it was switched out
+  int64_t switches = 0;             // times it was switched out
   std::vector<TheftRow> stolen_by;  // largest first
   struct Kernel {
     int64_t utime_ns = 0;    // raw task->utime, before cputime_adjust()
@@ -212,7 +210,7 @@ struct Run {
 
 struct Interval {
   double median = 0;
-  double low = 0;   // 95 % interval of the median
+  double low = 0;  // 95 % interval of the median
   double high = 0;
   int n = 0;
 };
@@ -242,9 +240,9 @@ struct Reference {
 // How a scenario's result was made; all that is needed to make it again.
 struct Provenance {
   std::string question;
-  uint64_t order_seed = 0;       // of the shuffled order of arms
+  uint64_t order_seed = 0;  // of the shuffled order of arms
   int rounds = 0;
-  std::string clock;             // "instructions" or "host"
+  std::string clock;  // "instructions" or "host"
   double wall_s = 0;
 };
 

@@ -63,9 +63,9 @@ struct TaskSnapshot {
 
 struct NicFact {
   std::string netdev;
-  std::string driver;      // empty for devices without hardware
-  std::vector<int> intx;   // legacy line: may be shared with other devices
-  std::vector<int> msi;    // message-signalled: this device's alone
+  std::string driver;     // empty for devices without hardware
+  std::vector<int> intx;  // legacy line: may be shared with other devices
+  std::vector<int> msi;   // message-signalled: this device's alone
 };
 
 struct Snapshot {

@@ -40,8 +40,8 @@ void Judge(Finding& finding) {
   finding.verdict = agrees ? "agrees" : "misattributed";
 }
 
-Finding HiddenColumn(const char* rule, const char* column_name, const char* what,
-                     const CpuRow& cpu, int64_t exact_ns, const std::optional<ColumnGain>& gain) {
+Finding HiddenColumn(const char* rule, const char* column_name, const char* what, const CpuRow& cpu,
+                     int64_t exact_ns, const std::optional<ColumnGain>& gain) {
   Finding finding;
   finding.rule = rule;
   finding.subject = absl::StrCat("cpu", cpu.cpu);
@@ -76,7 +76,8 @@ Finding TaskCharge(const TaskRow& task, int64_t tick_ns) {
       "task %d (%s) used %.1f ms itself; the kernel charged it %.1f ms user and %.1f ms system",
       task.pid, task.comm, Ms(task.own_ns), Ms(task.kernel.utime_ns), Ms(task.kernel.stime_ns));
   if (finding.verdict == "misattributed" && finding.kernel_ns > finding.exact_ns)
-    absl::StrAppendFormat(&finding.text, ", %.1f ms too much; %.1f ms of interrupts ran on top of it",
+    absl::StrAppendFormat(&finding.text,
+                          ", %.1f ms too much; %.1f ms of interrupts ran on top of it",
                           Ms(finding.kernel_ns - finding.exact_ns), Ms(task.stolen.Sum()));
   return finding;
 }

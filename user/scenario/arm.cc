@@ -53,9 +53,8 @@ struct LoopBesideStream {
 // The moments between the snapshots and the loop are taken as the loop's own:
 // they are short unless an interrupt falls into them, and then it is all done
 // once more.
-absl::StatusOr<LoopBesideStream> LoopBeside(const Collector& collector,
-                                            const GapCounters& counters, int cpu,
-                                            const std::atomic<bool>* stop) {
+absl::StatusOr<LoopBesideStream> LoopBeside(const Collector& collector, const GapCounters& counters,
+                                            int cpu, const std::atomic<bool>* stop) {
   constexpr int64_t kShortNs = 60'000;
   LoopBesideStream best;
   int64_t best_outside_ns = INT64_MAX;
@@ -67,8 +66,8 @@ absl::StatusOr<LoopBesideStream> LoopBeside(const Collector& collector,
         if (MonotonicNs() - static_cast<int64_t>(begin.cpus.front().at_ns) < kShortNs / 2) break;
       }
     };
-    auto gaps = CollectGaps(counters, kGapLoopNs, stop, take_begin,
-                            [&] { end = collector.TakeSelf(cpu); });
+    auto gaps =
+        CollectGaps(counters, kGapLoopNs, stop, take_begin, [&] { end = collector.TakeSelf(cpu); });
     if (!gaps.ok()) return gaps.status();
     const Profile profile = BuildProfile(begin, end, {}, UserTickNs());
     const int64_t outside_ns = profile.elapsed_ns - gaps->elapsed_ns;

@@ -132,7 +132,8 @@ std::optional<HiddenSplit> SplitHidden(const Profile& profile, const RaceTimes& 
       competitor->kernel.columns->user_ns - (competitor->own_ns - competitor->own_softirq_ns), 0);
   HiddenSplit split;
   split.hidden = sums.HiddenNs() / elapsed_ns;
-  split.to_other_column = (sums.HiddenNs() - sums.self.Interrupts() + sums.KernelInterruptNs()) / elapsed_ns;
+  split.to_other_column =
+      (sums.HiddenNs() - sums.self.Interrupts() + sums.KernelInterruptNs()) / elapsed_ns;
   split.to_competitor_user = user_ns / elapsed_ns;
   split.to_competitor_sys = (to_competitor_ns - user_ns) / elapsed_ns;
   split.to_stream = MisplacedNs(*stream) / elapsed_ns;

@@ -52,7 +52,7 @@ struct GapRun {
   int64_t elapsed_ns = 0;
   uint64_t discarded_count = 0;  // another interrupt came before the counters were read
   uint64_t discarded_ticks = 0;
-  uint64_t silent_count = 0;     // gaps in which no counter moved: host or firmware
+  uint64_t silent_count = 0;  // gaps in which no counter moved: host or firmware
   uint64_t silent_ticks = 0;
 };
 
