@@ -209,6 +209,27 @@ TEST(LiveLedger, LoopbackStreamClosesAndShowsItsNetworkSoftirqs) {
   EXPECT_GT(sender->own_softirq_ns, sender->stolen.softirq_ns);
 }
 
+TEST(LiveLedger, TimeOnACpuIsTheKernelsRunTime) {
+  auto collector = StartCollector();
+  ASSERT_NE(collector, nullptr);
+  const Watched watched = WatchCompetitor(*collector, 0.3, LastOnlineCpu());
+  const TaskRow* task = FindTask(watched.profile, watched.times.pid);
+  ASSERT_NE(task, nullptr);
+  int64_t steal_ns = 0;
+  for (const KernelCpuRow& row : watched.profile.kernel_ledger.cpus)
+    steal_ns += row.steal_ns.value_or(0);
+  bool compared = false;
+  for (const Finding& finding : watched.profile.findings) {
+    if (finding.rule != "task-runtime") continue;
+    compared = true;
+    // a hypervisor's steal may be taken out of run time; it is in ours
+    EXPECT_LE(std::abs(finding.exact_ns - finding.kernel_ns),
+              finding.bound_ns + steal_ns + 2 * UserTickNs())
+        << finding.text;
+  }
+  EXPECT_TRUE(compared);
+}
+
 TEST(LiveLedger, TasksOnACpuAddUpToItsTime) {
   auto collector = StartCollector();
   ASSERT_NE(collector, nullptr);

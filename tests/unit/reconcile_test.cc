@@ -106,6 +106,39 @@ TEST(Reconcile, TaskChargedForWhatRanOnTopOfItIsNamed) {
   EXPECT_EQ(made.Of("task-charge").verdict, "agrees");
 }
 
+Case TaskWithRuntime(uint64_t runtime_gain_ns, uint64_t while_snapshot_ns) {
+  Case made = OneCpu(0, 5);
+  TaskRow task;
+  task.pid = 9;
+  task.on_cpu_ns = 5 * kMs;
+  task.stolen.softirq_ns = 2 * kMs;
+  task.switches = 9;
+  made.profile.tasks = {task};
+  const uint64_t start_ns = 77;
+  made.earlier.kernel_before.tasks = made.earlier.kernel_after.tasks = {{9, 0, 0, start_ns}};
+  made.later.kernel_before.tasks = {{9, 0, 0, start_ns + runtime_gain_ns}};
+  made.later.kernel_after.tasks = {{9, 0, 0, start_ns + runtime_gain_ns + while_snapshot_ns}};
+  return made;
+}
+
+// 10 switches at 2 us, and 500 ppm of 5 ms: 22.5 us.
+TEST(Reconcile, RunTimeThatHoldsWhatWasStolenAgreesToTheMicrosecond) {
+  const Finding finding = TaskWithRuntime(5 * kMs - 22'000, 0).Of("task-runtime");
+  EXPECT_EQ(finding.verdict, "agrees");
+  EXPECT_EQ(finding.bound_ns, 22'500);
+  EXPECT_NE(finding.text.find("what was stolen is in it"), std::string::npos) << finding.text;
+  EXPECT_EQ(TaskWithRuntime(5 * kMs - 23'000, 0).Of("task-runtime").verdict, "misattributed");
+  EXPECT_EQ(TaskWithRuntime(3 * kMs, 0).Of("task-runtime").verdict, "misattributed");
+  EXPECT_EQ(TaskWithRuntime(5 * kMs - 23'000, 1'000).Of("task-runtime").verdict, "agrees");
+}
+
+TEST(Reconcile, TaskThatWasGoneAtOneOfTheReadsHasNoRunTimeToCompare) {
+  Case made = TaskWithRuntime(5 * kMs, 0);
+  made.later.kernel_after.tasks.clear();
+  for (const Finding& finding : Reconcile(made.profile, made.earlier, made.later))
+    EXPECT_NE(finding.rule, "task-runtime");
+}
+
 TEST(Reconcile, TaskWithUnderOnePercentOfTheTimeIsNotJudged) {
   Case made = OneCpu(0, 5);
   TaskRow task;

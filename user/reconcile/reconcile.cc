@@ -82,6 +82,39 @@ Finding TaskCharge(const TaskRow& task, int64_t tick_ns) {
   return finding;
 }
 
+const ProcTask* FindTask(const KernelReading& reading, int pid) {
+  for (const ProcTask& task : reading.tasks)
+    if (task.pid == pid) return &task;
+  return nullptr;
+}
+
+std::optional<Finding> TaskRuntime(const TaskRow& task, const Snapshot& earlier,
+                                   const Snapshot& later) {
+  const ProcTask* reads[] = {
+      FindTask(earlier.kernel_before, task.pid), FindTask(earlier.kernel_after, task.pid),
+      FindTask(later.kernel_before, task.pid), FindTask(later.kernel_after, task.pid)};
+  for (const ProcTask* read : reads)
+    if (read == nullptr) return std::nullopt;
+  int64_t gain_ns[4];
+  for (int i = 0; i < 4; ++i)
+    gain_ns[i] = static_cast<int64_t>(reads[i]->runtime_ns - reads[0]->runtime_ns);
+  Finding finding;
+  finding.rule = "task-runtime";
+  finding.subject = absl::StrFormat("task %d (%s)", task.pid, task.comm);
+  finding.exact_ns = task.on_cpu_ns;
+  finding.kernel_ns = gain_ns[2];
+  const int64_t bracket_ns = std::max(gain_ns[3] - gain_ns[2], gain_ns[1]);
+  finding.bound_ns = bracket_ns + 2'000 * (task.switches + 1) + task.on_cpu_ns / 2'000;
+  Judge(finding);
+  finding.text = absl::StrFormat(
+      "task %d (%s) was on a CPU for %.1f ms, %.1f ms of it stolen; the kernel's run time is %.1f "
+      "ms",
+      task.pid, task.comm, Ms(task.on_cpu_ns), Ms(task.stolen.Sum()), Ms(finding.kernel_ns));
+  if (finding.verdict == "agrees" && task.stolen.Sum() > finding.bound_ns)
+    absl::StrAppend(&finding.text, ": what was stolen is in it");
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> Reconcile(const Profile& profile, const Snapshot& earlier,
@@ -98,8 +131,10 @@ std::vector<Finding> Reconcile(const Profile& profile, const Snapshot& earlier,
     findings.push_back(HiddenColumn("hidden-softirq", "softirq", "softirqs", cpu,
                                     cpu.self.softirq_ns, gain(ProcStatCpu::kSoftirq)));
   }
-  for (const TaskRow& task : profile.tasks)
+  for (const TaskRow& task : profile.tasks) {
     if (task.on_cpu_ns * 100 >= profile.elapsed_ns) findings.push_back(TaskCharge(task, tick_ns));
+    if (auto finding = TaskRuntime(task, earlier, later)) findings.push_back(*std::move(finding));
+  }
   return findings;
 }
 

@@ -14,6 +14,12 @@
 //     none longer than a USER_HZ tick, and known as of when the task last left a
 //     CPU:
 //       bound = 2 ticks + how long it was on a CPU at either end of the interval.
+//   task-runtime (per task whose /proc files were read)
+//     exact: time on a CPU, own and stolen; kernel: run time of
+//     /proc/PID/schedstat, read before and after each snapshot. The scheduler
+//     reads its clock up to some 2 us away from the switch's hook, and that clock
+//     is not slewed as ours is:
+//       bound = the wider side of the bracket + 2 us per switch + 500 ppm.
 //
 // Verdicts: "agrees" within the bound, "misattributed" outside it, and
 // "not-comparable" where the kernel does not print the value at all.
