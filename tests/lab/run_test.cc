@@ -202,6 +202,19 @@ TEST_F(Program, RefusesWhatMakesNoSenseInOneSentence) {
   EXPECT_NE(Refusal({"report", Path("missing.json")}, 2).find("missing.json"), std::string::npos);
 }
 
+TEST_F(Program, ClosedStandardOutputIsToldAndTakesNothingElsesPlace) {
+  Result result;
+  result.command = "record";
+  result.place = "live";
+  result.profile.emplace();
+  std::ofstream(Path("r.json")) << ResultToJson(result);
+  const std::string command =
+      std::string(IRQPROF_PROGRAM) + " report " + Path("r.json") + " >&- 2>" + Path("err");
+  const int status = system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_NE(Read("err").find("standard output"), std::string::npos) << Read("err");
+}
+
 TEST_F(Program, SaysWhatIsMissingWhereThereIsNoQemu) {
   const std::string path = getenv("PATH");
   setenv("PATH", "/nonexistent", 1);

@@ -4,6 +4,7 @@
 
 #include "user/app/commands.h"
 #include "user/app/exit_status.h"
+#include "user/app/output.h"
 #include "user/app/record.h"
 #include "user/app/version.h"
 #include "user/scenario/lab_run.h"
@@ -55,6 +56,7 @@ int Main(int argc, char** argv) {
   // pid 1 of a lab guest is this same program
   if (argc > 1 && std::strcmp(argv[1], "guest") == 0) RunAsGuest();
 
+  OpenStandardStreams();
   CLI::App app{"irqprof: where interrupt time goes, and whom the kernel charges for it"};
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);

@@ -1,5 +1,6 @@
 #include "user/app/output.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -85,6 +86,13 @@ void CatchSignals() {
   action.sa_handler = OnSignal;
   for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+}
+
+void OpenStandardStreams() {
+  // a closed stdout stays an error: what is written to /dev/full fails
+  static constexpr const char* kInstead[] = {"/dev/null", "/dev/full", "/dev/null"};
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (fcntl(fd, F_GETFD) < 0) open(kInstead[fd], O_RDWR);
 }
 
 void PrintError(const absl::Status& status) {

@@ -16,6 +16,10 @@ namespace irqprof {
 std::atomic<bool>& StopRequested();
 void CatchSignals();
 
+// Makes descriptors 0 to 2 exist: whatever this program opened next would
+// otherwise be one of them, and get its output. To be called first.
+void OpenStandardStreams();
+
 // "irqprof: SENTENCE" on stderr.
 void PrintError(const absl::Status& status);
 
