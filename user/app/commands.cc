@@ -32,6 +32,9 @@ std::string ScenarioDirectory() {
   return fs::exists(installed, ignored) ? installed : bin.parent_path() / "scenarios";
 }
 
+// Far more than thousands of rounds take; a mistaken file ends here.
+constexpr uintmax_t kMostResultBytes = 256 << 20;
+
 int Usage(const absl::Status& status) {
   PrintError(status);
   return kExitUsage;
@@ -97,14 +100,19 @@ int ListCommand() {
       status = kExitUsage;
     }
   }
+  if (fflush(stdout) != 0)
+    return CannotMeasure(absl::ErrnoToStatus(errno, "cannot write to standard output"));
   return status;
 }
 
 int ReportCommand(const std::string& file, const std::string& format) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
-  if (fs::is_directory(file) || !(text << stream.rdbuf()))
-    return Usage(absl::NotFoundError(absl::StrCat("cannot read ", file)));
+  std::error_code error;
+  const uintmax_t size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
+  if (size == 0 || size > kMostResultBytes || !(text << stream.rdbuf()))
+    return Usage(absl::NotFoundError(
+        absl::StrCat("cannot read ", file, ": name a result that run or record wrote with -o")));
   auto result = ParseResult(text.str(), file);
   if (!result.ok()) return Usage(result.status());
   return PrintResult(*result, format, "");

@@ -74,7 +74,9 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitFine : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fprintf(stderr, "irqprof: %s; see irqprof --help\n", error.what());
+    return kExitUsage;
   }
   if (app.got_subcommand("run")) return RunCommand(run);
   if (app.got_subcommand("record")) return RecordCommand(record);

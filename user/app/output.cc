@@ -119,6 +119,9 @@ absl::Status CheckWritable(const std::string& file) {
   std::error_code ignored;
   if (fs::is_directory(file, ignored))
     return absl::InvalidArgumentError(absl::StrCat("cannot write ", file, ": it is a directory"));
+  if (IsReplaceable(file) && !fs::is_directory(DirectoryOf(file), ignored))
+    return absl::NotFoundError(
+        absl::StrCat("cannot write ", file, ": ", DirectoryOf(file).string(), " is no directory"));
   std::string target = IsReplaceable(file) ? DirectoryOf(file).string() : file;
   if (access(target.c_str(), W_OK) != 0) return CannotWrite(file, errno);
   return absl::OkStatus();

@@ -2,7 +2,8 @@
 //
 //   irqtime  the irq column gains the load
 //   vtime    this process's stime gains it: the kernel saw the interrupt begin
-//            in user mode, and charges kernel time to whoever is there
+//            in user mode, and charges kernel time to whoever is there; only CPUs
+//            listed in nohz_full do so
 //   tick     neither does: a pure user-mode loop is charged the load as utime
 //
 // The load is a third of the time, so each answer is far from the others.
@@ -53,6 +54,14 @@ void SpinInUserMode(double seconds) {
   } while (now.tv_sec - begin.tv_sec + (now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
 }
 
+bool MayBeVtime(int cpu) {
+  auto text = ReadTextFile("/sys/devices/system/cpu/nohz_full");
+  if (!text.ok()) return true;  // not known
+  for (int listed : ParseCpuList(*text))
+    if (listed == cpu) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string MeasureAccountingMode(int cpu) {
@@ -75,7 +84,7 @@ std::string MeasureAccountingMode(int cpu) {
 
   if (injected_s < kMeasureS / 10) return "unknown";
   if (end.irq_s - begin.irq_s > injected_s / 2) return "irqtime";
-  if (end.system_s - begin.system_s > injected_s / 2) return "vtime";
+  if (MayBeVtime(cpu) && end.system_s - begin.system_s > injected_s / 2) return "vtime";
   if (end.user_s - begin.user_s > injected_s) return "tick";
   return "unknown";
 }

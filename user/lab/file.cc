@@ -24,6 +24,9 @@ absl::StatusOr<Pipe> MakePipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
+// Far more than any kernel or module: /dev/zero ends here.
+constexpr size_t kMostBytes = size_t{1} << 30;
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.open()) return ErrnoStatus(absl::StrCat("open ", path));
@@ -38,6 +41,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     if (got < 0) return ErrnoStatus(absl::StrCat("read ", path));
     if (got == 0) return content;
     content.append(block.data(), got);
+    if (content.size() > kMostBytes)
+      return absl::InvalidArgumentError(absl::StrCat(path, " has no end below 1 GiB"));
   }
 }
 

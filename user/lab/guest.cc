@@ -143,7 +143,7 @@ absl::StatusOr<std::string> FindNic() {
     return !name.empty();
   };
   if (WaitUntil(is_there, /*limit_s=*/5)) return name;
-  return absl::NotFoundError("the guest's kernel found no NIC; does it have the NIC's driver?");
+  return absl::NotFoundError("the guest's kernel found no NIC: it has no driver for it; name its modules with --modules");
 }
 
 [[noreturn]] void SwitchOff() {
