@@ -10,7 +10,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 volatile __u64 spin_ns;     /* set by user space before it is attached */
 volatile __u64 injected_ns; /* one CPU injects at a time: a plain sum is right */
-volatile __u64 injected_count;
 
 struct spin {
 	__u64 end_ns;
@@ -30,6 +29,5 @@ int on_cpu_clock(void *ctx)
 	/* bounded: far more turns than the longest spin takes */
 	bpf_loop(1 << 20, spin_on, &spin, 0);
 	injected_ns += bpf_ktime_get_ns() - start_ns;
-	injected_count++;
 	return 0;
 }

@@ -245,9 +245,4 @@ struct task_account {
 	__u64 writes_begun;
 };
 
-/* What user space tells the programs before they run. */
-struct ledger_config {
-	__u32 columns_readable; /* kernel_cpustat can be read */
-};
-
 #endif /* IRQPROF_BPF_RECORDS_H_ */

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "user/collect/clock.h"
 #include "user/collect/collector.h"
 #include "user/model/ledger.h"
 #include "user/reconcile/reconcile.h"
-#include "user/workload/clock.h"
 #include "user/workload/competitor.h"
 #include "user/workload/sink.h"
 #include "user/workload/stream.h"

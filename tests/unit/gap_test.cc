@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-#include "user/workload/clock.h"
+#include "user/collect/clock.h"
 #include "user/workload/gap_costs.h"
 #include "user/workload/gap_loop.h"
 

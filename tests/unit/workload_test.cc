@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "user/workload/clock.h"
+#include "user/collect/clock.h"
 #include "user/workload/competitor.h"
 #include "user/workload/fd.h"
 #include "user/workload/sink.h"

@@ -9,10 +9,10 @@
 // The load is a third of the time, so each answer is far from the others.
 #include <sched.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "absl/cleanup/cleanup.h"
 #include "user/collect/bpf.h"
+#include "user/collect/clock.h"
 #include "user/collect/collector.h"
 #include "user/collect/proc.h"
 
@@ -45,13 +45,11 @@ Charges ReadCharges(int cpu, int64_t tick_ns) {
 }
 
 void SpinInUserMode(double seconds) {
-  timespec begin, now;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
+  const int64_t end_ns = MonotonicNs() + static_cast<int64_t>(seconds * 1e9);
   do {
     // long between two looks at the clock, which may be a system call
     for (int i = 0; i < 10'000; ++i) asm volatile("");
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (now.tv_sec - begin.tv_sec + (now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
+  } while (MonotonicNs() < end_ns);
 }
 
 bool MayBeVtime(int cpu) {

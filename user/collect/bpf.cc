@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include "inject.skel.h"
 #include "ledger.skel.h"
 #include "ledger_symbols.skel.h"
+#include "user/collect/clock.h"
 
 namespace irqprof {
 namespace {
@@ -86,12 +86,6 @@ std::string HookOf(const bpf_program* program) {
 bool Required(const std::string& hook) {
   return absl::StartsWith(hook, "irq_handler_") || hook == "softirq_entry" ||
          hook == "softirq_exit" || hook == "sched_switch";
-}
-
-uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000ull + now.tv_nsec;
 }
 
 // A map's memory in this process.
@@ -206,7 +200,6 @@ absl::StatusOr<std::unique_ptr<BpfLedger>> BpfLedger::Attach(int possible_cpus) 
     auto object = LoadObject(bytes, size, kernel.get(), possible_cpus, &ledger->absent_hooks_);
     if (object.ok()) impl.object = std::move(*object);
     ledger->has_percpu_symbols_ = object.ok();
-    ledger->symbols_refusal_ = object.ok() ? "" : std::string(object.status().message());
   }
   if (impl.object == nullptr) {
     const void* bytes = ledger__elf_bytes(&size);
@@ -239,7 +232,7 @@ absl::StatusOr<std::unique_ptr<BpfLedger>> BpfLedger::Attach(int possible_cpus) 
 }
 
 uint64_t BpfLedger::Arm() {
-  uint64_t now_ns = NowNs();
+  uint64_t now_ns = MonotonicNs();
   __atomic_store_n(impl_->globals.words(), now_ns, __ATOMIC_SEQ_CST);
   return now_ns;
 }
@@ -284,7 +277,7 @@ uint64_t BpfLedger::RecursionMisses() const {
 
 struct BpfInjector::Impl {
   ObjectPtr object;
-  Mapping globals;  // spin_ns, injected_ns, injected_count
+  Mapping globals;  // spin_ns, injected_ns
   int event_fd = -1;
 };
 
@@ -325,10 +318,6 @@ absl::StatusOr<std::unique_ptr<BpfInjector>> BpfInjector::Start(int cpu, uint64_
 
 uint64_t BpfInjector::injected_ns() const {
   return __atomic_load_n(&impl_->globals.words()[1], __ATOMIC_RELAXED);
-}
-
-uint64_t BpfInjector::injected_count() const {
-  return __atomic_load_n(&impl_->globals.words()[2], __ATOMIC_RELAXED);
 }
 
 }  // namespace irqprof

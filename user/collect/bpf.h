@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "bpf/records.h"
 #include "user/model/snapshot.h"
 
@@ -51,7 +50,6 @@ class BpfLedger {
 
   // True where the preempt count and the kernel's columns can be read.
   bool has_percpu_symbols() const { return has_percpu_symbols_; }
-  const std::string& symbols_refusal() const { return symbols_refusal_; }
 
  private:
   struct Impl;
@@ -60,7 +58,6 @@ class BpfLedger {
   std::unique_ptr<Impl> impl_;
   std::vector<std::string> absent_hooks_;
   bool has_percpu_symbols_ = false;
-  std::string symbols_refusal_ = "the kernel's BTF does not name them";
 };
 
 // A known hardirq load on one CPU: `spin_ns` of work every `period_ns`, inside
@@ -73,7 +70,6 @@ class BpfInjector {
   BpfInjector(const BpfInjector&) = delete;
 
   uint64_t injected_ns() const;  // by the injecting program's own clock
-  uint64_t injected_count() const;
 
  private:
   struct Impl;

@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "user/collect/clock.h"
 #include "user/collect/proc.h"
 
 #define ACCOUNT_CLOCK(a) 0  // the reader never stamps, it only extends
@@ -20,12 +20,6 @@
 
 namespace irqprof {
 namespace {
-
-uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000'000'000ull + now.tv_nsec;
-}
 
 std::vector<int> ReadCpus(const char* which) {
   auto text = ReadTextFile(absl::StrCat("/sys/devices/system/cpu/", which));
@@ -61,7 +55,7 @@ CpuSnapshot ReadCpu(const BpfLedger& ledger, int cpu, uint64_t* torn) {
     uint64_t before[LEVELS], after[LEVELS];
     if (!ReadGenerations(live, before)) continue;
     CopyUsed(live, copy.get());
-    snapshot.at_ns = NowNs();
+    snapshot.at_ns = MonotonicNs();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     ReadGenerations(live, after);
     quiet = std::equal(before, before + LEVELS, after);

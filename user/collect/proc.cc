@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -11,6 +10,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "user/collect/clock.h"
 
 namespace irqprof {
 namespace {
@@ -163,9 +163,7 @@ absl::StatusOr<KernelReading> ReadKernel(const std::vector<int>& pids) {
   reading.stat = ParseProcStat(*stat);
   for (int pid : pids)
     if (auto task = ReadTask(pid)) reading.tasks.push_back(*task);
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  reading.at_ns = now.tv_sec * 1'000'000'000ull + now.tv_nsec;
+  reading.at_ns = MonotonicNs();
   return reading;
 }
 

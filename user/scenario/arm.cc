@@ -8,11 +8,11 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "user/collect/clock.h"
 #include "user/collect/collector.h"
 #include "user/model/ledger.h"
 #include "user/reconcile/reconcile.h"
 #include "user/scenario/arm_metrics.h"
-#include "user/workload/clock.h"
 #include "user/workload/competitor.h"
 #include "user/workload/gap_costs.h"
 #include "user/workload/gap_loop.h"

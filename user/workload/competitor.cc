@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "user/collect/clock.h"
 #include "user/workload/child.h"
-#include "user/workload/clock.h"
 
 namespace irqprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "user/workload/clock.h"
+#include "user/collect/clock.h"
 
 namespace irqprof {
 namespace {

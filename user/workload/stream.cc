@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "user/workload/clock.h"
+#include "user/collect/clock.h"
 
 namespace irqprof {
 
